@@ -1,1 +1,1 @@
-"""How programs are coloured: one table of classes, and writers of the grammars that editors and pages read."""
+"""How programs are coloured: a table of classes, and writers of the grammars that editors and pages read."""

@@ -1,4 +1,6 @@
-"""`python -m sglc.highlight [--check]`: writes the grammars of editors, or says which differ from what it would write."""
+"""`python -m sglc.highlight [--check]`: writes the grammars of editors, or says which differ from what it
+would write.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from sglc.highlight.files import ROOT, written_files
 
 
 def main(arguments: list[str]) -> int:
-    """Write all files; with `--check` only compare. The exit code is 1 where some differ, 2 for other arguments."""
+    """Write all files; with `--check` only compare. The exit code is 1 where some differ, 2 for other
+    arguments.
+    """
     if arguments not in ([], ["--check"]):
         print(f"unknown arguments: {' '.join(arguments)}; there is only --check", file=sys.stderr)
         return 2

@@ -50,10 +50,12 @@ def _joined(heads: re.Match[str]) -> str:
 
 
 class _Vim:
-    """Translates one expression; groups with lookaround get their mark behind the bracket that closes them."""
+    """Translates one expression; the mark of a group with lookaround stands behind its closing bracket."""
 
     def __init__(self, regex: str) -> None:
-        self.pieces = re.findall(r"\(\?:|\(\?<?[=!]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[0-9,]+\}|.", regex, re.DOTALL)
+        self.pieces = re.findall(
+            r"\(\?:|\(\?<?[=!]|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[0-9,]+\}|.", regex, re.DOTALL
+        )
 
     def all(self) -> str:
         made: list[str] = []
@@ -78,7 +80,11 @@ class _Vim:
             return r"\k"
         if piece[0] == "[":
             letters = r"\w" in piece
-            piece = re.sub(r"\\([^\w\]\\^-])", r"\1", piece.replace(r"\w", "").replace(r"\s", r" \t").replace(r"\d", "0-9"))
+            piece = re.sub(
+                r"\\([^\w\]\\^-])",
+                r"\1",
+                piece.replace(r"\w", "").replace(r"\s", r" \t").replace(r"\d", "0-9"),
+            )
             piece = piece.replace("/", r"\/")
             if letters:
                 return rf"%(\k@!{piece})" if piece[1] == "^" else rf"%(\k|{piece})"

@@ -8,7 +8,7 @@ from sglc.highlight.regions import colours
 from sglc.highlight.treesitter import grammar as treesitter
 from sglc.highlight.treesitter import package, queries
 from sglc.highlight.treesitter.scanner import scanner_c
-from sglc.highlight.writers import pygments, scripts, textmate, vim
+from sglc.highlight.writers import emacs, pygments, scripts, sublime, textmate, vim
 from sglc.syntax import tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +26,9 @@ def written_files() -> dict[str, str]:
         "vim/syntax/sgl.vim": vim.syntax(grammar),
         "vim/ftdetect/sgl.vim": vim.FTDETECT,
         "vim/ftplugin/sgl.vim": vim.FTPLUGIN,
+        "emacs/sgl-mode.el": emacs.mode(grammar),
+        "sublime/sgl.sublime-syntax": sublime.syntax(grammar),
+        "sublime/Comments.tmPreferences": sublime.PREFERENCES,
         **_treesitter(),
     }
     return {

@@ -1,7 +1,9 @@
-"""The grammar of colours, as editors have it: rules that match text of a line, and regions with rules inside.
+"""The grammar of colours, as editors have it: rules that match text of a line, and regions with rules
+inside.
 
-Everything is said once here, in regular expressions of Python's dialect, line by line; the writers put it into the
-form of their editor. A rule begins at the blanks before its token, so that what stands before these is at hand.
+Everything is said once here, in regular expressions of Python's dialect, line by line; the writers put it
+into the form of their editor. A rule begins at the blanks before its token, so that what stands before these
+is at hand.
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ NUMBER = r"\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][-+]?\d+)?"
 OPERATOR = r"\.\.[=<]?|==|!=|<=|>=|->|=>|\*\*|//|[-+*/]=|[-+*/%<>=|?]"
 _REGEX_AFTER = "matching matches skip return in and or not if elif else".split()
 _SLASHED = r"/(?:(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[])+/|(?:\\.|[^/\\])+/)"
-_TOP_LEVEL = rf"^(?=(?:{'|'.join(sorted(LINE_WORDS - {'let', 'var', 'if', 'for', 'while', 'return', 'match', 'case'}))})\b(?![ \t]*[:,=.]))"
+_INSIDE_BODIES = frozenset("let var if for while return match case".split())
+_TOP_LEVEL = rf"^(?=(?:{'|'.join(sorted(LINE_WORDS - _INSIDE_BODIES))})\b(?![ \t]*[:,=.]))"
 _DECLARED = (
     ("fn|part|aside", "function name"),
     ("record|enum|union|type|error|grammar", "type name"),
@@ -75,8 +78,9 @@ def colours(tables: Tables) -> Grammar:
     rules = word_rules(tables)
     lists: dict[str, tuple[Rule, ...]] = {
         "root": (
-            _grammar_block(), Include("comments"), *_prompts(), _use(), *_declared(), _json(), Include("phrases"),
-            Include("string start"), Include("regex"), Include("words"), *_brackets("bracket"), Include("leaves"),
+            _grammar_block(), Include("comments"), *_prompts(), _use(), *_declared(), _json(),
+            Include("phrases"), Include("string start"), Include("regex"), Include("words"),
+            *_brackets("bracket"), Include("leaves"),
         ),
         "bracket": (Include("comments"), Include("in brackets"), *_brackets("bracket"), Include("leaves")),
         "insert": (Include("in brackets"), *_brackets("insert"), Include("leaves")),
@@ -84,7 +88,8 @@ def colours(tables: Tables) -> Grammar:
         "grammar": (
             Include("comments"), Include("string start"), Include("slashed"), Include("words of grammars"),
             Region(
-                "parameters", r"(?<=\w)(\()", ("punctuation",), rf"(\))|{_TOP_LEVEL}", ("punctuation",), "", "bracket"
+                "parameters", r"(?<=\w)(\()", ("punctuation",), rf"(\))|{_TOP_LEVEL}", ("punctuation",), "",
+                "bracket",
             ),
             *_brackets("group"), Include("leaves"),
         ),
@@ -93,7 +98,8 @@ def colours(tables: Tables) -> Grammar:
             *_brackets("group"), Include("leaves"),
         ),
         "in brackets": (
-            _json(), Include("phrases"), Include("string start"), Include("regex"), Include("words in brackets"),
+            _json(), Include("phrases"), Include("string start"), Include("regex"),
+            Include("words in brackets"),
         ),
         "comments": (
             Match(rf"({BLANK}##.*)", ("documentation",)), Match(rf"({BLANK}#.*)", ("comment",)),
@@ -105,7 +111,9 @@ def colours(tables: Tables) -> Grammar:
             tuple(rule for rule in rules if set(rule.words) & {"skip", "one", "of"}), True
         ),
         "string start": (
-            Region("string", rf'{BLANK}(")', ("string",), rf'(")|{END_OF_LINE}', ("string",), "string", "string"),
+            Region(
+                "string", rf'{BLANK}(")', ("string",), rf'(")|{END_OF_LINE}', ("string",), "string", "string"
+            ),
         ),
         "string": (
             Match(r"(\\(?:u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|.))", ("escape",)),
@@ -135,8 +143,8 @@ def _insert() -> Region:
 
 
 def _words(rules: tuple[WordRule, ...], starts_lines: bool) -> tuple[Match, ...]:
-    """The rules of some words, those with the same places before them in one; in brackets a line goes on with what
-    stood before.
+    """The rules of some words, those with the same places before them in one; in brackets a line goes on
+    with what stood before.
     """
     grouped: dict[str, list[WordRule]] = {}
     for rule in rules:
@@ -145,11 +153,11 @@ def _words(rules: tuple[WordRule, ...], starts_lines: bool) -> tuple[Match, ...]
         grouped.setdefault(before, []).append(rule)
     found = []
     for before, members in grouped.items():
-        arms = [
-            rf"({'|'.join(sorted(rule.words, key=len, reverse=True))}){rule.behind}" for rule in members
-        ]
+        arms = [rf"({'|'.join(sorted(rule.words, key=len, reverse=True))}){rule.behind}" for rule in members]
         kinds = tuple(rule.kind for rule in members)
-        found.append(Match(rf"{before}{BLANK}\b(?:{'|'.join(arms)})", kinds))
+        # Looked at first, because what stands before takes long to tell.
+        quick = "|".join(sorted(word for rule in members for word in rule.words))
+        found.append(Match(rf"(?={BLANK}(?:{quick})\b){before}{BLANK}\b(?:{'|'.join(arms)})", kinds))
     return tuple(found)
 
 
@@ -165,8 +173,14 @@ def _phrases() -> tuple[Match, ...]:
 
 
 def _declared() -> tuple[Match, ...]:
-    return tuple(Match(rf"(?:(?<=^{word})|(?<=\b(?:pub|ure) {word})|(?<=\" {word}))[ \t]+({NAME})(?=[ \t]*[(\[:=])", (kind,))
-                 for words, kind in _DECLARED for word in words.split("|"))  # fmt: skip
+    return tuple(
+        Match(
+            rf"(?:(?<=^{word})|(?<=\b(?:pub|ure) {word})|(?<=\" {word}))[ \t]+({NAME})(?=[ \t]*[(\[:=])",
+            (kind,),
+        )
+        for words, kind in _DECLARED
+        for word in words.split("|")
+    )
 
 
 def _prompts() -> tuple[Region, ...]:
@@ -174,7 +188,8 @@ def _prompts() -> tuple[Region, ...]:
     return (
         Region("prompt", rf"{begin}(\|)", ("pipe",), END_OF_LINE, (), "prompt", "text"),
         Region(
-            "fence", rf'(?:^{BLANK}|(?<=:){BLANK})(text)([ \t]*)(""")(?=[ \t]*\r?$)', ("statement", "", "pipe"),
+            "fence",
+            rf'(?:^{BLANK}|(?<=:){BLANK})(text)([ \t]*)(""")(?=[ \t]*\r?$)', ("statement", "", "pipe"),
             rf'^{BLANK}(""")(?=[ \t]*\r?$)', ("pipe",), "prompt", "text",
         ),
     )  # fmt: skip
@@ -187,7 +202,13 @@ def _use() -> Match:
 def _grammar_block() -> Region:
     begin = rf"^(?:(pub)([ \t]+))?(grammar)(?=[ ])(?:([ \t]+)({NAME}))?"
     return Region(
-        "grammar", begin, ("declaration", "", "declaration", "", "type name"), r"^(?=[^\s#])", (), "", "grammar"
+        "grammar",
+        begin,
+        ("declaration", "", "declaration", "", "type name"),
+        r"^(?=[^\s#])",
+        (),
+        "",
+        "grammar",
     )
 
 
@@ -207,20 +228,29 @@ def _json() -> Region:
 
 def _json_values() -> tuple[Region, ...]:
     return (
-        Region("json string", r'(")', ("string",), rf'(")|{END_OF_LINE}', ("string",), "string", "string of json"),
+        Region(
+            "json string", r'(")', ("string",), rf'(")|{END_OF_LINE}', ("string",), "string", "string of json"
+        ),
         *(
-            Region(f"json {name}", rf"({re.escape(o)})", ("punctuation",), rf"({re.escape(c)})", ("punctuation",), "json", "json")
+            Region(
+                f"json {name}", rf"({re.escape(o)})", ("punctuation",), rf"({re.escape(c)})",
+                ("punctuation",), "json", "json",
+            )
             for name, o, c in (("object", "{", "}"), ("array", "[", "]"))
         ),
     )  # fmt: skip
 
 
 def _brackets(rules: str) -> tuple[Region, ...]:
-    """Brackets; one that was left open ends where the next declaration begins, in a hole at the end of its line."""
+    """Brackets; one that was left open ends where the next declaration begins, in a hole at the end of its
+    line.
+    """
     otherwise = END_OF_LINE if rules == "insert" else _TOP_LEVEL
     return tuple(
-        Region(f"{name} {rules}", rf"{BLANK}({re.escape(o)})", ("punctuation",), rf"({re.escape(c)})|{otherwise}",
-               ("punctuation",), "", rules)
+        Region(
+            f"{name} {rules}", rf"{BLANK}({re.escape(o)})", ("punctuation",),
+            rf"({re.escape(c)})|{otherwise}", ("punctuation",), "", rules,
+        )
         for name, o, c in (("parens", "(", ")"), ("list", "[", "]"), ("map", "{", "}"))
     )  # fmt: skip
 

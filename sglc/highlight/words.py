@@ -1,9 +1,9 @@
 """Where a word of the language is a keyword: regular expressions for what stands before and behind it.
 
-The parser takes a word for a keyword where its grammar can take the keyword, and for a name elsewhere. An editor
-knows no states of a parser. But which tokens can stand right before and right behind a keyword is in the tables of
-the grammar, and two neighbours nearly always decide. Where the lexer looks at what follows (`SOFT`), its own pattern
-is taken.
+The parser takes a word for a keyword where its grammar can take the keyword, and for a name elsewhere. An
+editor knows no states of a parser. But which tokens can stand right before and right behind a keyword is in
+the tables of the grammar, and two neighbours nearly always decide. Where the lexer looks at what follows
+(`SOFT`), its own pattern is taken.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _CHARACTERS = {
 }  # fmt: skip
 """The last characters of tokens that are neither words nor one character."""
 _BEHIND_OPERANDS_ALONE = frozenset(
-    "in and or if else matches contains for tok chars calls times always max min matching until multiple where "
-    "distinct by as at using raises within without limit".split()
+    "in and or if else matches contains for tok chars calls times always max min matching until multiple "
+    "where distinct by as at using raises within without limit".split()
 )
 """Words that go on behind an operand: a word before one of them is more likely a name than a keyword."""
 _LIKE_NAMES = frozenset("limit".split())
@@ -34,9 +34,9 @@ _LIKE_NAMES = frozenset("limit".split())
 class WordRule:
     """Words of one class that are keywords in the same places.
 
-    `before` and `behind` are regular expressions of nothing but places, in the dialect of Python; `before` holds at
-    the end of the token before the words. `starts_line` tells whether they may begin a line, and `in_brackets`
-    whether they may stand inside brackets, holes and inserts.
+    `before` and `behind` are regular expressions of nothing but places, in the dialect of Python; `before`
+    holds at the end of the token before the words. `starts_line` tells whether they may begin a line, and
+    `in_brackets` whether they may stand inside brackets, holes and inserts.
     """
 
     words: tuple[str, ...]
@@ -79,7 +79,11 @@ def word_rules(tables: Tables) -> tuple[WordRule, ...]:
     statements = sorted(
         word
         for word, before in known.before.items()
-        if word.isidentifier() and word.islower() and ":" in before and before & LINE_STARTS and "(" not in before
+        if word.isidentifier()
+        and word.islower()
+        and ":" in before
+        and before & LINE_STARTS
+        and "(" not in before
     )
     behind_words: dict[str, re.Pattern[str]] = {}
 
@@ -87,7 +91,8 @@ def word_rules(tables: Tables) -> tuple[WordRule, ...]:
         """Whether a keyword can be `head` where `word` follows as a name."""
         pattern = behind_words.get(head)
         return pattern is not None and any(
-            pattern.match(f"{head} {word}{rest}", len(head)) for rest in ("", " 3", " x", "(x)", ' "x"', " /x/", " = 3")
+            pattern.match(f"{head} {word}{rest}", len(head))
+            for rest in ("", " 3", " x", "(x)", ' "x"', " /x/", " = 3")
         )
 
     for word in sorted(WORDS):
@@ -96,14 +101,20 @@ def word_rules(tables: Tables) -> tuple[WordRule, ...]:
             continue
         before = known.before[kind]
         starts_line = bool(before & LINE_STARTS)
-        in_brackets = word in HARD or not starts_line or bool(before - LINE_STARTS - {":", "BROKEN", "else", "pub"})
+        in_brackets = (
+            word in HARD or not starts_line or bool(before - LINE_STARTS - {":", "BROKEN", "else", "pub"})
+        )
         if not behind_words:
             for each in WORDS:
                 if _kind(each) in known.before:
                     behind_words[each] = re.compile(_behind(each, known, statements), re.MULTILINE)
         key = (
-            WORDS[word], _before(word, before, known, leads), behind_words[word].pattern, starts_line, in_brackets
-        )  # fmt: skip
+            WORDS[word],
+            _before(word, before, known, leads),
+            behind_words[word].pattern,
+            starts_line,
+            in_brackets,
+        )
         grouped.setdefault(key, []).append(word)
     return tuple(
         WordRule(tuple(words), kind, before, behind, starts_line, in_brackets)
@@ -120,12 +131,11 @@ def _is_symbol(name: str) -> bool:
     return len(name) > 2 and name[0] == "<"
 
 
-def _before(
-    word: str, before: frozenset[str], known: Neighbours, leads: Callable[[str, str], bool]
-) -> str:
+def _before(word: str, before: frozenset[str], known: Neighbours, leads: Callable[[str, str], bool]) -> str:
     if word in HARD:
         return r"(?<!\.)"
-    characters, words = set(), set()
+    characters: set[str] = set()
+    words: set[str] = set()
     for terminal in before - LINE_STARTS:
         if terminal == "ROLE":
             words.update(ROLES)
@@ -144,20 +154,26 @@ def _before(
     if "NAME" in before or "NUMBER" in before:
         heads = HARD if word in BINARY else WORDS
         refused = sorted(
-            each for each in heads if each not in before and _takes_operands(each, known) and leads(each, word)
+            each
+            for each in heads
+            if each not in before and _takes_operands(each, known) and leads(each, word)
         )
-        found.append("".join(_no_head(each, known) for each in refused) + r"(?<=\w)")
+        found.append(r"(?<=\w)" + "".join(_no_head(each, known) for each in refused))
     else:
         found += [rf"(?<=\b{each})" for each in sorted(words)]
     return f"(?:{'|'.join(found)})" if found else ""
 
 
 def _no_head(word: str, known: Neighbours) -> str:
-    """That what stands before is not this word as a keyword: behind a mark that it cannot follow it is a name."""
+    """That what stands before is not this word as a keyword: behind a mark that it cannot follow it is a
+    name.
+    """
     if word in HARD:
         return rf"(?<!\b{word})"
     before = known.before[_kind(word)]
-    marks = "".join(re.escape(each) for each in ":=([|,{" if each not in before) + ("" if "->" in before else ">")
+    marks = "".join(re.escape(each) for each in ":=([|,{" if each not in before) + (
+        "" if "->" in before else ">"
+    )
     return rf"(?<![^{marks}] {word})(?<!^{word})" if marks else rf"(?<!\b{word})"
 
 
@@ -166,8 +182,28 @@ def _takes_operands(word: str, known: Neighbours) -> bool:
     if word in _LIKE_NAMES or word in ("true", "false", "null"):
         return False
     kind = _kind(word)
-    return word in HARD or word in SOFT or bool(known.behind.get(kind, frozenset()) & {"NAME", "STRING"}) and (
-        word not in ("n", "key", "seed", "weight", "times", "table", "schema", "temp", "text", "error", "test")
+    return (
+        word in HARD
+        or word in SOFT
+        or (
+            bool(known.behind.get(kind, frozenset()) & {"NAME", "STRING"})
+            and (
+                word
+                not in (
+                    "n",
+                    "key",
+                    "seed",
+                    "weight",
+                    "times",
+                    "table",
+                    "schema",
+                    "temp",
+                    "text",
+                    "error",
+                    "test",
+                )
+            )
+        )
     )
 
 
@@ -183,9 +219,7 @@ def _behind(word: str, known: Neighbours, statements: list[str]) -> str:
         return rf"\b(?={SOFT[word].pattern})"
     if ")" in behind:
         return r"\b(?![ \t]*[(=.])"
-    tight = "".join(
-        sorted(re.escape(each) for each in behind if len(each) == 1 and each not in "-=")
-    )
+    tight = "".join(sorted(re.escape(each) for each in behind if len(each) == 1 and each not in "-="))
     tight += ('"' if "STRING" in behind else "") + ("/" if "REGEX" in behind else "")
     found = [rf"[ \t]*[{tight}]"] if tight else []
     if "-" in behind:
@@ -200,7 +234,9 @@ def _behind(word: str, known: Neighbours, statements: list[str]) -> str:
         found.append(r"[ \t]*(?:#.*)?\r?$")
     words = sorted(each for each in behind if each.isidentifier() and each.islower())
     if "NAME" in behind or "PATH" in behind:
-        refused = "|".join(sorted((_BEHIND_OPERANDS_ALONE if loose and behind & {"(", "STRING"} else HARD) - behind))
+        refused = "|".join(
+            sorted((_BEHIND_OPERANDS_ALONE if loose and behind & {"(", "STRING"} else HARD) - behind)
+        )
         digits = r"\w" if "NUMBER" in behind else r"[^\W\d]"
         found.append(rf"[ \t]+(?!(?:{refused})\b){digits}")
     elif words:

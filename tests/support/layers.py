@@ -138,6 +138,7 @@ LAW: dict[str, set[str]] = {
         *("sglc.immutable", "sglc.source", "sglc.diagnostics", "sglc.cfg", "sglc.grammar", "sglc.lalr"),
     },
     "sglc.format": {"sglc.source", "sglc.diagnostics", "sglc.lalr", "sglc.syntax"},
+    "sglc.highlight": {"sglc.immutable", "sglc.syntax"},
     "sglc.importers": {"sglc.automata", "sglc.types", "sglc.lalr"},
     "sglc.library": {"sglc.immutable", "sglc.source", "sglc.diagnostics", "sglc.stdlib"},
     "sglc.check.core": CHECKED,
@@ -323,6 +324,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "ray": {"sglc.runtime.cluster"},
     "pygls": {"sglc.lsp", "sglc.commands"},
     "lsprotocol": {"sglc.lsp"},
+    "pygments": {"sglc.highlight"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }
 """Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""

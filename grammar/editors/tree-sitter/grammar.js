@@ -1,2 +1,2 @@
-// The grammar is data, made from grammar/sgl.lark by `python -m sglc.highlight`; this hands it to tree-sitter's generator.
+// The grammar is data, made from grammar/sgl.lark by `python -m sglc.highlight`.
 module.exports = { grammar: require("./src/grammar.json") };

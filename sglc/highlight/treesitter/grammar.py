@@ -1,7 +1,9 @@
-"""`grammar.json` of tree-sitter: the rules of `grammar/sgl.lark`, and rules for what the lexer of sglc cuts by itself.
+"""`grammar.json` of tree-sitter: the rules of `grammar/sgl.lark`, and rules for what the lexer of sglc cuts
+by itself.
 
-The parser of tree-sitter knows its state when it cuts a token, as the parser of sglc does: a word is a keyword only
-where the rules can take it. Where that is not enough, the scanner (`scanner.c`) looks at what follows.
+The parser of tree-sitter knows its state when it cuts a token, as the parser of sglc does: a word is a
+keyword only where the rules can take it. Where that is not enough, the scanner (`scanner.c`) looks at what
+follows.
 """
 
 from __future__ import annotations
@@ -24,15 +26,17 @@ from sglc.highlight.treesitter.notation import (
 from sglc.syntax.lexer.keywords import BINARY, SOFT
 
 NAMES = {
-    "NAME": "name", "NUMBER": "number", "STRING": "string", "REGEX": "regex", "PIPE": "pipe_line", "FENCE": "fence",
-    "PATH": "path", "INLINE_JSON": "inline_json", "ROLE": "role_name", "BINARY": "binary_operator",
-    "AUGMENTED": "augmented_operator",
+    "NAME": "name", "NUMBER": "number", "STRING": "string", "REGEX": "regex", "PIPE": "pipe_line",
+    "FENCE": "fence", "PATH": "path", "INLINE_JSON": "inline_json", "ROLE": "role_name",
+    "BINARY": "binary_operator", "AUGMENTED": "augmented_operator",
 }  # fmt: skip
 """Declared tokens and what their nodes are called."""
+_LETTERS = r"a-zA-Z_\u0080-\u009f\u00a1-\u1fff\u2070-\u{10ffff}"
+"""Letters, and more: what is not ASCII and no letter stands nowhere else than in texts."""
 LAYOUT = ("_NEWLINE", "_INDENT", "_DEDENT")
 SCANNED = (
-    "_newline", "_indent", "_dedent", "_pipe_mark", "prompt_text", "_fence_open", "fence_text", "_fence_close",
-    "inline_json", "role_name", "_not_in", "_not_containing", "_or_skip", "_grammar_word",
+    "_newline", "_indent", "_dedent", "_pipe_mark", "prompt_text", "_fence_open", "fence_text",
+    "_fence_close", "inline_json", "role_name", "_not_in", "_not_containing", "_or_skip", "_grammar_word",
 )  # fmt: skip
 """What the scanner cuts besides soft keywords, in the order of its table."""
 
@@ -61,8 +65,8 @@ def grammar_json(lark: str) -> str:
 
 
 def literals(grammar: str) -> set[str]:
-    """The unnamed nodes of a `grammar.json`; a literal that is all of one rule and stands nowhere else has only the
-    node of that rule.
+    """The unnamed nodes of a `grammar.json`; a literal that is all of one rule and stands nowhere else has
+    only the node of that rule.
     """
     counts: dict[str, int] = {}
 
@@ -188,7 +192,9 @@ def _repeat(*members: Node) -> Node:
 
 def _tokens() -> dict[str, Node]:
     """The rules of what the grammar of sglc takes as one token."""
-    operators = sorted((each for each in BINARY if not each.isidentifier()), key=lambda each: (-len(each), each))
+    operators = sorted(
+        (each for each in BINARY if not each.isidentifier()), key=lambda each: (-len(each), each)
+    )
     words = sorted(each for each in BINARY if each.isidentifier())
     symbols = "|".join(re.sub(r"([*+/.-])", r"\\\1", each) for each in operators)
     insert, hole = symbol("insert"), symbol("prompt_hole")
@@ -197,7 +203,7 @@ def _tokens() -> dict[str, Node]:
             [_token(symbols), *map(string, words), _unnamed("_not_in", "not in")]
         ),
         "augmented_operator": _token(r"[-+*/]="),
-        "name": pattern(r"[a-zA-Z_\u0080-\u009f\u00a1-\u1fff\u2070-\u{10ffff}][0-9a-zA-Z_\u0080-\u009f\u00a1-\u1fff\u2070-\u{10ffff}]*"),
+        "name": pattern(f"[{_LETTERS}][0-9{_LETTERS}]*"),
         "number": pattern(r"\d[\d_]*(\.\d[\d_]*)?([eE][-+]?\d+)?"),
         "path": pattern(r'[^\s("]+'),
         "comment": _token(r"#[^\n]*"),

@@ -65,7 +65,8 @@ def read(grammar: str) -> list[LarkRule]:
     """The rules of a grammar in their order, without the alternatives that only a repair of faults makes."""
     starts = [match.start() for match in _RULE.finditer(grammar)]
     return [
-        _Reader(grammar[start:end]).rule() for start, end in zip(starts, [*starts[1:], len(grammar)], strict=True)
+        _Reader(grammar[start:end]).rule()
+        for start, end in zip(starts, [*starts[1:], len(grammar)], strict=True)
     ]
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 
 GRAMMAR_JS = """\
-// The grammar is data, made from grammar/sgl.lark by `python -m sglc.highlight`; this hands it to tree-sitter's generator.
+// The grammar is data, made from grammar/sgl.lark by `python -m sglc.highlight`.
 module.exports = { grammar: require("./src/grammar.json") };
 """
 

@@ -18,8 +18,8 @@ _DECLARED = (
     ("type name", ("record", "enum", "enum_block", "union", "type_alias", "error", "grammar")),
 )
 _BLOCKS = (
-    "body fields field_block enum_block union grammar role role_with_tools function pure_function part_function "
-    "aside_function test if for while match try"
+    "body fields field_block enum_block union grammar role role_with_tools function pure_function "
+    "part_function aside_function test if for while match try"
 ).split()
 
 
@@ -29,7 +29,9 @@ def highlights(grammar: str) -> str:
     alone = {word for word in WORDS if word not in known and f'"value": "{word}"' in grammar}
     lines = [_MADE]
     lines += [f"({node}) @{_capture(kind)}\n" for node, kind in _NODES]
-    lines.append(f'((comment) @{_capture("documentation")}\n  (#match? @{_capture("documentation")} "^##"))\n')
+    lines.append(
+        f'((comment) @{_capture("documentation")}\n  (#match? @{_capture("documentation")} "^##"))\n'
+    )
     for kind in sorted({*MARKS.values()}):
         marks = sorted(mark for mark, each in MARKS.items() if each == kind and mark in known)
         lines.append(f"[{_quoted(marks)}] @{_capture(kind)}\n")
@@ -37,7 +39,9 @@ def highlights(grammar: str) -> str:
         words = sorted(word for word, each in WORDS.items() if each == kind and word in known)
         if words:
             lines.append(f"[{_quoted(words)}] @{_capture(kind)}\n")
-        lines += [f"({word}) @{_capture(kind)}\n" for word in sorted(WORDS) if WORDS[word] == kind and word in alone]
+        lines += [
+            f"({word}) @{_capture(kind)}\n" for word in sorted(WORDS) if WORDS[word] == kind and word in alone
+        ]
     lines.append(f'["not containing"] @{_capture("refinement")}\n["or skip"] @{_capture("statement")}\n')
     lines.append(f'["not in"] @{_capture("word operator")}\n')
     for kind, nodes in _DECLARED:
@@ -51,7 +55,9 @@ def highlights(grammar: str) -> str:
 
 def injections() -> str:
     """`injections.scm`: regular expressions, JSON in programs, JSON and SQL in fences and files of tables."""
-    return _MADE + """\
+    return (
+        _MADE
+        + """\
 ((regex_pattern) @injection.content
   (#set! injection.language "regex"))
 
@@ -63,14 +69,17 @@ def injections() -> str:
   (#set! injection.language "json"))
 
 ((fence (fence_text) @injection.content)
-  (#match? @injection.content "^\\\\s*([Ss][Ee][Ll][Ee][Cc][Tt]|[Cc][Rr][Ee][Aa][Tt][Ee]|[Ii][Nn][Ss][Ee][Rr][Tt]|[Ww][Ii][Tt][Hh])\\\\s")
+  (#match? @injection.content "^\\\\s*(SELECT|CREATE|INSERT|WITH|select|create|insert|with)\\\\s")
   (#set! injection.language "sql"))
 """
+    )
 
 
 def folds(grammar: str) -> str:
     """`folds.scm`: declarations, roles and blocks."""
-    return _MADE + "[\n" + "".join(f"  ({name})\n" for name in _known(grammar, _BLOCKS)) + "  (fence)\n] @fold\n"
+    return (
+        _MADE + "[\n" + "".join(f"  ({name})\n" for name in _known(grammar, _BLOCKS)) + "  (fence)\n] @fold\n"
+    )
 
 
 def indents(grammar: str) -> str:
@@ -85,7 +94,9 @@ def indents(grammar: str) -> str:
 
 def local_names(grammar: str) -> str:
     """`locals.scm`: scopes, what declares a name in them, and uses."""
-    scopes = _known(grammar, ["function", "pure_function", "part_function", "aside_function", "test", "grammar"])
+    scopes = _known(
+        grammar, ["function", "pure_function", "part_function", "aside_function", "test", "grammar"]
+    )
     definitions = _known(grammar, ["parameter", "untrusted_parameter", "let", "var"])
     lines = [_MADE, "[\n", *(f"  ({name})\n" for name in scopes), "] @local.scope\n\n"]
     lines += [f"({name} (name) @local.definition)\n" for name in definitions]
@@ -102,4 +113,3 @@ def _quoted(words: list[str]) -> str:
 
 def _known(grammar: str, names: list[str]) -> list[str]:
     return [name for name in names if f'"{name}": {{' in grammar or f'"value": "{name}"' in grammar]
-

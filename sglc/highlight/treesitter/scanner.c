@@ -25,7 +25,7 @@ typedef struct {
 
 // -- programs of regular expressions (sglc/highlight/programs.py) ---------------------------------------------------
 
-enum { CHAR, SET, ANY, SPLIT, JUMP, AHEAD, BORDER, END, MATCH };
+enum { CHAR, SET, SPLIT, JUMP, AHEAD, BORDER, END, MATCH };
 
 typedef struct {
   uint8_t op;
@@ -39,7 +39,7 @@ typedef struct {
   int32_t last;
 } Range;
 
-// A range below zero is a class: -'w', -'d', -'W', -'D'.
+// A range below zero is a class: -'w', -'d', -'W', -'s'.
 static const Range RANGES[] = {
 @RANGES@
 };
@@ -71,7 +71,7 @@ static bool in_class(int32_t c, int32_t name) {
     case 'w': return is_word(c);
     case 'W': return !is_word(c);
     case 'd': return digit;
-    case 'D': return !digit;
+    case 's': return c > 0 && iswspace((wint_t)c);
     default: return false;
   }
 }
@@ -97,10 +97,6 @@ static bool run(const Rest *rest, int at, int place, int depth) {
         break;
       case SET:
         if (place >= rest->size || !in_set(step, c)) return false;
-        at++, place++;
-        break;
-      case ANY:
-        if (place >= rest->size) return false;
         at++, place++;
         break;
       case SPLIT:

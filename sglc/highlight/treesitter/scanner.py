@@ -9,7 +9,7 @@ from sglc.highlight.treesitter.grammar import SCANNED, soft_words
 from sglc.syntax.lexer.keywords import ROLES, SOFT
 
 _OPERATIONS = {
-    "char": "CHAR", "set": "SET", "any": "ANY", "split": "SPLIT", "jump": "JUMP", "ahead": "AHEAD",
+    "char": "CHAR", "set": "SET", "split": "SPLIT", "jump": "JUMP", "ahead": "AHEAD",
     "border": "BORDER", "end": "END", "match": "MATCH",
 }  # fmt: skip
 
@@ -18,7 +18,9 @@ def scanner_c() -> str:
     """The text of `scanner.c`."""
     frame = Path(__file__).with_name("scanner.c").read_text(encoding="utf-8")
     words = soft_words()
-    tokens = [_constant(name) for name in SCANNED] + [f"WORD_{word.upper()}" for word in words] + ["ERROR_MARK"]
+    tokens = (
+        [_constant(name) for name in SCANNED] + [f"WORD_{word.upper()}" for word in words] + ["ERROR_MARK"]
+    )
     ranges: list[str] = []
     steps: list[str] = []
     places: dict[str, int] = {}
@@ -41,19 +43,14 @@ def _constant(name: str) -> str:
 
 
 def _step(step: Instruction, start: int, ranges: list[str]) -> str:
-    kind, *arguments = step
-    flag, first, second = 0, 0, 0
-    match kind, arguments:
-        case "char", [int(code)]:
-            first = code
-        case "set", [bool(negated), tuple(items)]:
-            flag, first = int(negated), len(ranges)
-            ranges += [f"{{-'{item[0]}', 0}}" if len(item) == 1 else f"{{{item[0]}, {item[1]}}}" for item in items]
-            second = len(ranges)
-        case "split", [int(one), int(other)]:
-            first, second = one + start, other + start
-        case "jump", [int(to)]:
-            first = to + start
-        case "ahead", [bool(wanted), int(to)]:
-            flag, first = int(wanted), to + start
-    return f"{{{_OPERATIONS[str(kind)]}, {flag}, {first}, {second}}}"
+    first, second = step.first, step.second
+    if step.kind == "set":
+        first = len(ranges)
+        ranges += [
+            f"{{-'{each}', 0}}" if isinstance(each, str) else f"{{{each[0]}, {each[1]}}}"
+            for each in step.items
+        ]
+        second = len(ranges)
+    elif step.kind in ("split", "jump", "ahead"):
+        first, second = first + start, second + start
+    return f"{{{_OPERATIONS[step.kind]}, {int(step.flag)}, {first}, {second}}}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sglc.highlight.classes import CLASSES
 from sglc.highlight.regions import Grammar, Include, Match, Region, Rule
 
-_HEAD = '''"""Colours of SGL for Pygments. Made by `python -m sglc.highlight`; edit the table of classes instead.
+_HEAD = '''"""Colours of SGL for Pygments. Made by `python -m sglc.highlight`.
 
-It imports nothing but Pygments, so that it can be copied elsewhere.
+Edit the table of classes instead. It imports nothing but Pygments, so that it can be copied elsewhere.
 """
 # ruff: noqa
 # fmt: off
@@ -93,7 +93,12 @@ def _list(name: str, regions: dict[str, Region], rules: tuple[Rule, ...]) -> lis
 
 def _state(region: Region) -> list[str]:
     end = _line(region.end, region.ends, region.inside, "#pop")
-    return [f"        {_name(region)!r}: [\n", end, f"            include({region.rules!r}),\n", "        ],\n"]
+    return [
+        f"        {_name(region)!r}: [\n",
+        end,
+        f"            include({region.rules!r}),\n",
+        "        ],\n",
+    ]
 
 
 def _name(region: Region) -> str:

@@ -1,4 +1,6 @@
-"""Language files for CodeMirror and highlight.js: the grammar of colours as data, and one small machine for both."""
+"""Language files for CodeMirror and highlight.js: the grammar of colours as data, and one small machine for
+both.
+"""
 
 from __future__ import annotations
 
@@ -121,8 +123,8 @@ def _rule(rule: Rule) -> str:
 def _region(region: Region) -> str:
     line = "true" if region.end.endswith(END_OF_LINE) else "false"
     return (
-        f"{{ end: {_regex(region.end)}, ends: {json.dumps(region.ends)}, inside: {json.dumps(region.inside)}, "
-        f"rules: {json.dumps(region.rules)}, line: {line} }}"
+        f"{{ end: {_regex(region.end)}, ends: {json.dumps(region.ends)}, "
+        f"inside: {json.dumps(region.inside)}, rules: {json.dumps(region.rules)}, line: {line} }}"
     )
 
 

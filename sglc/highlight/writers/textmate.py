@@ -57,7 +57,7 @@ def language_configuration() -> str:
 
 
 def contributes() -> Data:
-    """What the manifest of a VS Code extension says of the language and its grammar; paths from its folder."""
+    """What the manifest of a VS Code extension says of the language and its grammar; paths are its own."""
     return {
         "languages": [
             {

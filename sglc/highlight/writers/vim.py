@@ -10,15 +10,17 @@ from sglc.highlight.regions import BLANK, END_OF_LINE, Grammar, Include, Match, 
 
 _MADE = '" Made by `python -m sglc.highlight`; edit sglc/highlight instead.\n'
 _ORDER = (
-    "leaves", "json", "string of json", "string", "words of grammars", "words in brackets", "words", "slashed",
-    "regex", "group", "grammar", "insert", "bracket", "text", "hole", "string start", "phrases", "in brackets",
-    "root", "comments",
+    "leaves", "json", "string of json", "string", "words of grammars", "words in brackets", "words",
+    "slashed", "regex", "group", "grammar", "insert", "bracket", "text", "hole", "string start", "phrases",
+    "in brackets", "root", "comments",
 )  # fmt: skip
 """The lists of rules: to Vim what is defined later goes before what begins at the same place."""
 
 FTDETECT = _MADE + "autocmd BufNewFile,BufRead *.sgl setfiletype sgl\n"
 
-FTPLUGIN = _MADE + r"""if exists("b:did_ftplugin")
+FTPLUGIN = (
+    _MADE
+    + r"""if exists("b:did_ftplugin")
   finish
 endif
 let b:did_ftplugin = 1
@@ -27,8 +29,10 @@ setlocal comments=b:##,b:# commentstring=#\ %s
 setlocal expandtab shiftwidth=4 softtabstop=4
 setlocal formatoptions-=t formatoptions+=croql
 setlocal suffixesadd=.sgl
-let b:undo_ftplugin = "setlocal comments< commentstring< expandtab< shiftwidth< softtabstop< formatoptions< suffixesadd<"
+let b:undo_ftplugin = "setlocal comments< commentstring< expandtab< shiftwidth< softtabstop< formatoptions<"
+let b:undo_ftplugin .= " suffixesadd<"
 """
+)
 
 
 def syntax(grammar: Grammar) -> str:
@@ -105,7 +109,8 @@ def _list(name: str, grammar: Grammar, outside: bool) -> list[str]:
     for rule in reversed(grammar.lists[name]):
         if isinstance(rule, Match):
             lines += [
-                f"syntax match {_group(name, kind)} /\\%#=1\\v{text}/{contained}\n" for kind, text in _matches(rule)
+                f"syntax match {_group(name, kind)} /\\%#=1\\v{text}/{contained}\n"
+                for kind, text in _matches(rule)
             ]
         elif isinstance(rule, Region):
             lines.append(_region(name, rule, contained))
@@ -191,7 +196,8 @@ def _region(list_name: str, region: Region, contained: str) -> str:
     written = "".join(f" end=/\\%#=1\\v{vim(each)}/" for each in ends)
     start = start.replace(BLANK + "(", "(", 1) if start.startswith(BLANK + "(") else start
     text = vim(start)
+    keepend = " keepend" if region.inside == "prompt" and region.end == END_OF_LINE else ""
     return (
-        f"syntax region {_region_group(region)} matchgroup={_group(list_name, kind)} start=/\\%#=1\\v{text}/{written}"
-        f" keepend{contained} contains=@{_camel('list', region.rules)}\n"
-    ).replace(" keepend", " keepend" if region.inside == "prompt" and region.end == END_OF_LINE else "")
+        f"syntax region {_region_group(region)} matchgroup={_group(list_name, kind)} "
+        f"start=/\\%#=1\\v{text}/{written}{keepend}{contained} contains=@{_camel('list', region.rules)}\n"
+    )

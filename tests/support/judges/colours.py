@@ -1,8 +1,9 @@
 """What the parser takes each character of a program for: the oracle of the grammars of editors.
 
-One letter for each character: K a keyword, S a string with its quotes, P the text of a prompt, H the border of a hole,
-I that of an insert, C a comment, J JSON that stands in the program, X a regular expression or a path, W what is
-between classes and any may take (blanks, the pipe of a line, the marks of a fence), `.` everything else.
+One letter for each character: K a keyword, S a string with its quotes, P the text of a prompt, H the border
+of a hole, I that of an insert, C a comment, J JSON that stands in the program, X a regular expression or a
+path, W what is between classes and any may take (blanks, the pipe of a line, the marks of a fence), `.`
+everything else.
 """
 
 from __future__ import annotations
@@ -14,7 +15,16 @@ from sglc.syntax.parser import Parser, language
 from sglc.syntax.tree import ast
 from sglc.syntax.tree.spans import walk
 
-_KINDS = {"STRING": "S", "REGEX": "X", "PATH": "X", "INLINE_JSON": "J", "NAME": ".", "NUMBER": ".", "PIPE": "P", "FENCE": "P"}
+_KINDS = {
+    "STRING": "S",
+    "REGEX": "X",
+    "PATH": "X",
+    "INLINE_JSON": "J",
+    "NAME": ".",
+    "NUMBER": ".",
+    "PIPE": "P",
+    "FENCE": "P",
+}
 
 
 def letters(text: str) -> str | None:

@@ -44,7 +44,9 @@ def colourer(language: object) -> Callable[[str], list[Span] | None]:
 
     parser = tree_sitter.Parser(language)
     query = tree_sitter.Query(language, (PACKAGE / "queries" / "highlights.scm").read_text(encoding="utf-8"))
-    order = {name: number for number, name in enumerate(query.capture_name(i) for i in range(query.capture_count))}
+    order = {
+        name: number for number, name in enumerate(query.capture_name(i) for i in range(query.capture_count))
+    }
 
     def coloured(text: str) -> list[Span] | None:
         data = text.encode()
@@ -55,7 +57,9 @@ def colourer(language: object) -> Callable[[str], list[Span] | None]:
         spans = []
         for pattern, captures in tree_sitter.QueryCursor(query).matches(tree.root_node):
             for name, nodes in captures.items():
-                spans += [(node.start_byte - node.end_byte, pattern, order[name], name, node) for node in nodes]
+                spans += [
+                    (node.start_byte - node.end_byte, pattern, order[name], name, node) for node in nodes
+                ]
         # An inner node goes before an outer one, a later pattern before an earlier one.
         for _, _, _, name, node in sorted(spans, key=lambda each: each[:3]):
             found[node.start_byte : node.end_byte] = [name] * (node.end_byte - node.start_byte)

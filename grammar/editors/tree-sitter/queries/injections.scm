@@ -11,5 +11,5 @@
   (#set! injection.language "json"))
 
 ((fence (fence_text) @injection.content)
-  (#match? @injection.content "^\\s*([Ss][Ee][Ll][Ee][Cc][Tt]|[Cc][Rr][Ee][Aa][Tt][Ee]|[Ii][Nn][Ss][Ee][Rr][Tt]|[Ww][Ii][Tt][Hh])\\s")
+  (#match? @injection.content "^\\s*(SELECT|CREATE|INSERT|WITH|select|create|insert|with)\\s")
   (#set! injection.language "sql"))

@@ -8,4 +8,5 @@ setlocal comments=b:##,b:# commentstring=#\ %s
 setlocal expandtab shiftwidth=4 softtabstop=4
 setlocal formatoptions-=t formatoptions+=croql
 setlocal suffixesadd=.sgl
-let b:undo_ftplugin = "setlocal comments< commentstring< expandtab< shiftwidth< softtabstop< formatoptions< suffixesadd<"
+let b:undo_ftplugin = "setlocal comments< commentstring< expandtab< shiftwidth< softtabstop< formatoptions<"
+let b:undo_ftplugin .= " suffixesadd<"

@@ -1,4 +1,6 @@
-"""Sound programs whose names are words of the language: `check`, `user`, `max` as variables, fields and functions."""
+"""Sound programs whose names are words of the language: `check`, `user`, `max` as variables, fields and
+functions.
+"""
 
 from __future__ import annotations
 
