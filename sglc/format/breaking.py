@@ -8,6 +8,7 @@ comments, which end theirs.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -50,6 +51,12 @@ class Group:
     inner: list[Group] = field(default_factory=list)
 
 
+def _within(groups: list[Group], first: int, last: int) -> list[Group]:
+    """The groups among tokens `first` up to `last`."""
+    places = (bisect_left(groups, index, key=lambda group: group.open) for index in (first, last))
+    return groups[slice(*places)]
+
+
 class Breaker:
     """The rows of one logical line. `blanks` says what stands before each of its tokens, from `first` on."""
 
@@ -67,6 +74,7 @@ class Breaker:
         self.last = last
         self.blanks = blanks
         self.comments = {index: gap for index, gap in comments.items() if gap.has_comment()}
+        self.commented = sorted(self.comments)
         self.grammar = grammar
         self.rows: list[Row] = []
         self.row = Row(0, "")
@@ -122,7 +130,7 @@ class Breaker:
 
     def has_comment(self, first: int, last: int) -> bool:
         """Whether a comment stands between two of the tokens `first` up to `last`."""
-        return any(first < index < last for index in self.comments)
+        return bisect_right(self.commented, first) < bisect_left(self.commented, last)
 
     def _between(self, first: int, last: int, groups: Iterable[Group]) -> Iterable[int]:
         """The tokens that stand in no brackets."""
@@ -214,7 +222,7 @@ class Breaker:
         self._open(group, indent)
         if group.close + 1 < last:
             self.put(self.blank_before(group.close + 1))
-            rest = [each for each in groups if each.open > group.close]
+            rest = _within(groups, group.close + 1, last)
             self.sequence(group.close + 1, last, rest, indent, tail, inside)
 
     def alternatives(self, indent: int) -> None:
@@ -226,13 +234,13 @@ class Breaker:
             if start != self.first:
                 self.note(start)
                 self.go_on(indent)
-            own = [group for group in self.groups if start <= group.open < stop]
+            own = _within(self.groups, start, stop)
             self.sequence(start, stop, own, indent)
 
     def _comment_cuts(self, first: int, last: int, groups: list[Group]) -> list[int]:
         """The tokens before which a comment stands, in no brackets of their own."""
         outside = set(self._between(first, last, groups)) | {group.open for group in groups}
-        return [index for index in sorted(self.comments) if first < index < last and index in outside]
+        return [index for index in self.commented if first < index < last and index in outside]
 
     def _operator_cuts(self, first: int, last: int, groups: list[Group]) -> list[int]:
         """The tokens that begin a row where a part is cut at its loosest operators."""
@@ -262,7 +270,7 @@ class Breaker:
             if start != first:
                 self.note(start)
                 self.go_on(indent)
-            own = [group for group in groups if start <= group.open < stop]
+            own = _within(groups, start, stop)
             self.sequence(start, stop, own, indent, tail if stop == last else 0, True)
 
     def _opened(self, first: int, last: int, groups: list[Group], inside: bool) -> Group | None:
@@ -312,7 +320,7 @@ class Breaker:
         self.note(first)
         for start, stop in parts:
             self.go_on(inner)
-            own = [each for each in group.inner if start <= each.open < stop]
+            own = _within(group.inner, start, stop)
             final = stop >= last or stop + 1 == last
             self.sequence(start, stop, own, inner, 1 if comma or not final else 0, True)
             if not final or comma or (stop < last and stop not in self.dropped):

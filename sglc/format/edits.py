@@ -11,6 +11,9 @@ from sglc.format.formatter import formatted
 from sglc.format.reading import reading
 from sglc.source import Source, Span
 
+MOST = 1_000_000
+"""Pairs of lines that are compared; the lines of a longer declaration are replaced as a whole."""
+
 
 def formatting_edits(source: Source) -> tuple[list[Edit], list[Diagnostic]]:
     """What formatting changes, in the order of the text, and the errors of syntax that keep it from it."""
@@ -64,10 +67,10 @@ def _edits(source: Source, first_place: int, last_place: int, after: str) -> Ite
     while last < shorter - first and old[-1 - last] == new[-1 - last]:
         last += 1
     a, b = old[first : len(old) - last], new[first : len(new) - last]
-    matcher = SequenceMatcher(
-        None, [line.strip() for line in a], [line.strip() for line in b], autojunk=False
-    )
-    for kind, low, high, new_low, new_high in matcher.get_opcodes():
+    keys = ([line.strip() for line in lines] for lines in (a, b))
+    whole = [("replace", 0, len(a), 0, len(b))]
+    opcodes = whole if len(a) * len(b) > MOST else SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
+    for kind, low, high, new_low, new_high in opcodes:
         if kind == "equal" or high - low == new_high - new_low:
             pairs = [(low + n, [a[low + n]], [b[new_low + n]]) for n in range(high - low)]
         else:
