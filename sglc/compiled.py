@@ -44,6 +44,7 @@ COMPILER = (
     "sglc.check",
     "sglc.diagnostics",
     "sglc.emit",
+    "sglc.format",
     "sglc.grammar",
     "sglc.immutable",
     "sglc.importers",

@@ -51,7 +51,7 @@ class _Layout:
             if self.off < 0:
                 self.out += rows
             depth, block = line.depth, line.depth > 0 or opens
-        self._above(self.made.tail, 0, False, False)
+        self._above(self.made.tail, 0, False, block)
         if self.off >= 0:
             self._keep(len(self.made.source.text))
         return self.out
