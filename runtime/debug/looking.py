@@ -9,8 +9,8 @@ from decimal import Decimal
 from sglc.bytecode.code import HoleSpec, Place, Program
 from sglc.runtime.debug.passages import Passage
 from sglc.runtime.debug.places import HOLE_OPS
+from sglc.runtime.debug.strands import shown_name
 from sglc.runtime.vm.state.frame import Frame
-from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import BranchValue, Cursor, ErrorValue, Filled, Scored
 from sglc.types.json_text import json_text
@@ -42,8 +42,7 @@ def frames_of(machine: Strand) -> list[FrameLook]:
         place = machine.place(frame)
         if frame is newest and place is None and frame.code.places:
             place = frame.code.places[0]
-        name = known_name(frame.code)
-        found.append(FrameLook(frame, f"fork in {name}" if frame.code.kind == "fork" else name, place))
+        found.append(FrameLook(frame, shown_name(frame.code), place))
     return found
 
 

@@ -23,6 +23,8 @@ _BEHIND = frozenset(
 """Instructions that end what was begun: nobody wants to stop there."""
 HOLE_OPS = frozenset(op.number for op in OPCODES if "hole" in op.operands)
 """Instructions that fill a hole."""
+_LEAVING = frozenset(BY_NAME[name].number for name in ("JUMP", "RETURN", "RAISE", "RERAISE"))
+"""Instructions behind which another one comes than the next."""
 _STORE, _RETRY, _CHECK, _RAISE = (
     BY_NAME[name].number for name in ("STORE", "RETRY", "RECORD_CHECK", "RAISE")
 )
@@ -36,7 +38,7 @@ class CodePlaces:
 
     lines: tuple[int, ...]
     points: frozenset[int]
-    """Instructions at which a statement begins."""
+    """Instructions at which a statement begins: those that come behind one of another line."""
     holes: Mapping[int, int]
     """Instructions that fill a hole, with its index."""
     failures: frozenset[int]
@@ -65,15 +67,17 @@ class Places:
 
     def _read(self, code: Code) -> CodePlaces:
         lines = tuple(self._line(place) for place in code.places)
-        targets = {each.a for each in code.instructions if each.op in _JUMPS}
-        points: set[int] = set()
-        before = 0
-        for pc, (op, _, _) in enumerate(code.instructions):
-            if op in _BEHIND or not lines[pc]:
-                continue
-            if pc == 0 or lines[pc] != before or pc in targets:
-                points.add(pc)
-            before = lines[pc]
+        before: dict[int, set[int]] = {0: {0}}
+        for pc, (op, a, _) in enumerate(code.instructions):
+            if op in _JUMPS:
+                before.setdefault(a, set()).add(lines[pc])
+            if op not in _LEAVING:
+                before.setdefault(pc + 1, set()).add(lines[pc])
+        points = {
+            pc
+            for pc, (op, _, _) in enumerate(code.instructions)
+            if op not in _BEHIND and lines[pc] and before.get(pc, set()) - {lines[pc]}
+        }
         holes = {pc: each.a for pc, each in enumerate(code.instructions) if each.op in HOLE_OPS}
         return CodePlaces(lines, frozenset(points), holes, self._failures(code))
 
@@ -137,11 +141,12 @@ class Places:
         ]
 
     def at_function(self, name: str) -> list[tuple[Code, int]]:
-        """Where a function begins, and the copies that were made of it."""
+        """Where a function begins, by its name, that of a module with or without the module's."""
         return [
             (code, min(self.of(code).points))
             for code in self.program.codes
-            if name in (code.name, code.copy_of) and self.of(code).points
+            if name in (code.copy_of or code.name, (code.copy_of or code.name).rpartition(".")[2])
+            and self.of(code).points
         ]
 
     def first_line(self, code: Code) -> int:

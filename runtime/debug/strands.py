@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from sglc.bytecode.code import Code
+from sglc.runtime.vm.state.seed import known_name
 from sglc.runtime.vm.state.strand import Strand
 
 Key = tuple[tuple[int, int], ...]
@@ -45,11 +47,17 @@ class StrandState:
     @property
     def title(self) -> str:
         """How users see it."""
-        names = self.machine.names()
+        frames = self.machine.frames
         head = f"branch {self.machine.branch}" if self.machine.branch else "run"
         if self.machine.stream is not None:
             head = "stream"
-        return f"{head}: {names[-1]}" if names else head
+        return f"{head}: {shown_name(frames[-1].code)}" if frames else head
+
+
+def shown_name(code: Code) -> str:
+    """A function as users know it; a body of a fork by the function that it stands in."""
+    name = known_name(code)
+    return f"fork in {name.partition('.fork')[0]}" if code.kind == "fork" else name
 
 
 class Strands:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from sglc.bytecode.code import Program
+from sglc.debug.paths import paths_of
 from sglc.diagnostics.diagnostic import has_errors
 from sglc.driver import compile_source
 from sglc.options import CompileOptions
@@ -48,9 +50,13 @@ class _Compiled:
 class Expressions:
     """Evaluates expressions at stops of one program."""
 
-    def __init__(self, program: Program, options: CompileOptions | None = None) -> None:
-        """`options` are those that the program was compiled with."""
+    def __init__(
+        self, program: Program, options: CompileOptions | None = None, main: Path | None = None
+    ) -> None:
+        """`options` are those that the program was compiled with, `main` is where its main file lies: modules
+        that it uses are looked up beside it."""
         self.program = program
+        self._paths = [] if main is None else paths_of(program, main)
         self._outside = options is not None and options.allow_outside
         self._kept: dict[tuple[int, str, tuple[tuple[str, str], ...]], _Compiled] = {}
 
@@ -100,8 +106,11 @@ class Expressions:
         parameters = ", ".join(f"{name}: {type}" for name, type in types.items())
         head = f"\n\npure fn {_FUNCTION}({parameters}):\n    let {_RESULT} = "
         whole = source.rstrip() + head + text + "\n"
+        path = self._paths[file] if file < len(self._paths) else None
+        path = Path(program.files[file]) if path is None else path
         made = compile_source(
-            Source(program.files[file], whole), CompileOptions(0, allow_outside=self._outside)
+            Source(str(path), whole),
+            CompileOptions(0, allow_outside=self._outside),
         )
         if made.program is None or has_errors(made.diagnostics):
             errors = [each.message for each in made.diagnostics if each.severity == "error"]

@@ -12,6 +12,7 @@ import click
 
 from sglc.commands.debugging.running import opened
 from sglc.commands.debugging.wanted import Wanted, debuggee
+from sglc.commands.running.live import visible
 from sglc.commands.shared.invocation import CommandFailed, Invocation, fail, fault
 from sglc.debug.plain import PlainFace, set_limit
 from sglc.runtime.debug.debugger import Debugger
@@ -74,12 +75,17 @@ def _line(prompt: str) -> str | None:
     return text
 
 
+def _write(line: str) -> None:
+    """A line on stdout, in which nothing that a model wrote can steer the terminal."""
+    click.echo(visible(line))
+
+
 def at_prompt(
     invocation: Invocation, wanted: Wanted, breaks: tuple[str, ...], stops: tuple[str, ...]
 ) -> None:
     """Debug a call at a prompt, and print its value."""
     program = debuggee(invocation, wanted)
-    face = PlainFace(program.program, _line, click.echo)
+    face = PlainFace(program.program, _line, _write)
     with opened(invocation, program, face) as running:
         face.attach(running.debugger, running.expressions)
         armed(invocation, running.debugger, breaks, stops)

@@ -10,6 +10,7 @@ import click
 
 from sglc.commands.debugging.wanted import Debuggee
 from sglc.commands.running.execution import Outcome, Runner, value_text
+from sglc.commands.running.narration import Narrator
 from sglc.commands.shared.invocation import Invocation, show
 from sglc.debug.expressions import Expressions
 from sglc.debug.statements import statements_of
@@ -27,10 +28,10 @@ class Running:
     expressions: Expressions
     failed: bool = False
 
-    async def outcome(self) -> Outcome:
-        """Run to the end, in the event loop of the caller."""
+    async def outcome(self, heard: Narrator) -> Outcome:
+        """Run to the end, in the event loop of the caller; `heard` hears what is said."""
         try:
-            return await self.runner.outcome(self.debuggee.bound, debugger=self.debugger)
+            return await self.runner.outcome(self.debuggee.bound, heard=heard, debugger=self.debugger)
         finally:
             await self.runner.close_remote()
 
@@ -53,7 +54,7 @@ def opened(
     invocation: Invocation, debuggee: Debuggee, face: Face, *, entry: bool = True
 ) -> Iterator[Running]:
     """Load the models of a call, and give it a debugger. Raises CommandFailed where a model cannot be had."""
-    expressions = Expressions(debuggee.program, invocation.options)
+    expressions = Expressions(debuggee.program, invocation.options, debuggee.path)
     debugger = Debugger(
         debuggee.program,
         face,

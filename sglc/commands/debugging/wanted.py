@@ -42,6 +42,7 @@ class Wanted:
 class Debuggee:
     """A program, its function, the call, and its typed arguments."""
 
+    path: Path
     program: Program
     code: Code
     call: Call
@@ -98,4 +99,4 @@ def debuggee(invocation: Invocation, wanted: Wanted, *, settings: bool = True) -
         answers=wanted.answers,
         levels=LevelOptions(wanted.required),
     )
-    return Debuggee(program, code, call, bound)
+    return Debuggee(wanted.file, program, code, call, bound)

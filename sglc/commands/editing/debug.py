@@ -107,11 +107,17 @@ def command(
     """
     if plain + dap + (dap_port is not None) > 1:
         raise click.UsageError(FACES)
-    if file is None:
+    if file is None and not dap and dap_port is None:
         raise click.UsageError("name a program; only --dap and --dap-port can do without")
     wanted = Wanted(
-        *(file, function, pairs, arguments, models, seed, max_tokens, decode, required, engine, answers)
+        *(file or Path(), function, pairs, arguments, models, seed, max_tokens, decode, required, engine),
+        answers,
     )
+    if file is None or dap or dap_port is not None:
+        from sglc.commands.debugging.adapter import Launcher, serve_editors
+
+        serve_editors(Launcher(invocation, wanted, file is not None, breaks, stops), dap_port)
+        return
     from sglc.commands.debugging.prompt import at_prompt
 
     at_prompt(invocation, wanted, breaks, stops)

@@ -1,0 +1,164 @@
+"""`sglc debug --dap`: runs for editors. What the command line says is the default of what a client says."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sglc.commands.debugging.prompt import armed
+from sglc.commands.debugging.running import Running, opened
+from sglc.commands.debugging.wanted import Wanted, debuggee
+from sglc.commands.running.execution import value_text
+from sglc.commands.running.narration import Narrator
+from sglc.commands.running.run_options import Models
+from sglc.commands.shared.invocation import CommandFailed, Invocation, fail, fault
+from sglc.debug.dap.adapter import Ended, Launched
+from sglc.debug.dap.messages import BadRequest, Request
+from sglc.debug.dap.transport import serve_port, serve_stdio
+from sglc.diagnostics.render import render
+from sglc.runtime.debug.debugger import Debugger, Face
+from sglc.types.language.membership import MemberError
+from sglc.types.text.plain_json import parse_json
+
+if TYPE_CHECKING:
+    from sglc.bytecode.code import Program
+    from sglc.debug.expressions import Expressions
+    from sglc.diagnostics.diagnostic import Diagnostic
+    from sglc.types.values import Value
+
+Text = Callable[[str, bool], None]
+"""Takes text of the run, and whether the model wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sink:
+    """Where the narrated text of a run goes."""
+
+    text: Text
+
+    def write(self, text: str, generated: bool) -> None:
+        """Hand text on."""
+        if text:
+            self.text(text, generated)
+
+    def token(self) -> None:
+        """Tokens are not counted here."""
+
+    def finish(self) -> None:
+        """There is nothing to finish."""
+
+
+class ReadyRun:
+    """A run of a client that is ready to begin; see `Launched`."""
+
+    def __init__(self, running: Running, path: Path, stack: ExitStack, text: Text) -> None:
+        self._running = running
+        self._stack = stack
+        self._text = text
+        self.path = path
+        self.program: Program = running.debuggee.program
+        self.debugger: Debugger = running.debugger
+        self.expressions: Expressions = running.expressions
+
+    async def run(self) -> Ended:
+        """Run to the end."""
+        running = self._running
+        code = running.debuggee.code
+        heard = Narrator(self.program, _Sink(self._text), code.name)
+        outcome = await running.outcome(heard)
+        heard.finish()
+        if outcome.failed is None:
+            return Ended(value_text(self.program, code, outcome.value))
+        return Ended(None, render(outcome.failed.diagnostic))
+
+    def close(self) -> None:
+        """Let go of the models."""
+        with contextlib.suppress(CommandFailed):
+            self._stack.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Launcher:
+    """Makes runs of what clients launch. `wanted` is what the command line says."""
+
+    invocation: Invocation
+    wanted: Wanted
+    fixed: bool
+    """Whether the program is that of the command line."""
+    breaks: tuple[str, ...]
+    stops: tuple[str, ...]
+
+    def __call__(self, request: Request, face: Face, text: Text) -> Launched:
+        """See `Launch`. Raises BadRequest."""
+        wanted = self._wanted(request)
+        told: list[Diagnostic] = []
+        invocation = replace(self.invocation, told=told)
+        stack = ExitStack()
+        try:
+            made = debuggee(invocation, wanted, settings=False)
+            entry = request.flag("stopOnEntry", False)
+            running = stack.enter_context(opened(invocation, made, face, entry=entry))
+            armed(invocation, running.debugger, self.breaks, self.stops)
+        except CommandFailed:
+            stack.close()
+            shown = [render(each) for each in told if each.severity == "error"]
+            raise BadRequest("\n".join(shown).strip() or "the program cannot be run") from None
+        return ReadyRun(running, wanted.file, stack, text)
+
+    def _wanted(self, request: Request) -> Wanted:
+        """What the command line says, with what the client says in its place."""
+        wanted = self.wanted
+        program = request.text("program", "")
+        if program and not self.fixed:
+            wanted = replace(wanted, file=Path(request.text("cwd", "")) / program)
+        elif program and Path(program).resolve() != wanted.file.resolve():
+            raise BadRequest(f"this adapter debugs {wanted.file}; start one without a file for others")
+        elif not self.fixed:
+            raise BadRequest("`program` of launch is to be the path of a program")
+        if "function" in request.arguments:
+            wanted = replace(wanted, function=request.text("function"))
+        data = request.arguments.get("args")
+        if data is not None:
+            wanted = replace(wanted, data=_arguments(request))
+        own = request.text("model", "") or wanted.models.own
+        named = {name: str(each) for name, each in request.part("models").arguments.items()}
+        wanted = replace(wanted, models=Models(own, {**wanted.models.named, **named}))
+        seed = request.number_of("seed", wanted.seed)
+        most = request.number_of("maxTokens", wanted.max_tokens or 0) or None
+        decode = request.text("decode", wanted.decode or "")
+        if decode not in ("", "local"):
+            raise BadRequest("`decode` of launch is `local`")
+        return replace(wanted, seed=seed, max_tokens=most, decode="local" if decode else None)
+
+
+def _arguments(request: Request) -> Mapping[str, Value]:
+    """The arguments of the call by name, as values of JSON with exact decimals."""
+    import json
+
+    request.part("args")
+    try:
+        found = parse_json(json.dumps(request.arguments["args"]))
+    except MemberError as wrong:
+        raise BadRequest(f"`args` of launch: {wrong.reason}") from None
+    assert isinstance(found, dict)
+    return found
+
+
+def serve_editors(launcher: Launcher, port: int | None) -> None:
+    """Serve one client at stdin and stdout, or one after the other at a port."""
+    if port is None:
+        asyncio.run(serve_stdio(launcher))
+        return
+    try:
+        asyncio.run(serve_port(port, launcher, lambda found: click.echo(f"listening on 127.0.0.1:{found}")))
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        found = fault("E0805", f"port {port} cannot be had", reason=reason)
+        raise fail(launcher.invocation, found) from None

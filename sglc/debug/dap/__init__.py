@@ -1,0 +1,1 @@
+"""The debug adapter protocol: messages, requests, and the stops of a run as editors see them."""
