@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from sglc.notebook.functions import TOP, NotebookFunction, Told
 from sglc.notebook.pictures import CellError, Findings, Picture, Recorder, counted_errors
@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from sglc.bytecode.code import Program
 
 USAGE = "%%sgl [--model NAME] [--seed N] [NAME …]"
+
+
+class Shell(Protocol):
+    """What a notebook needs of IPython's shell."""
+
+    @property
+    def user_ns(self) -> dict[str, object]:
+        """The names of Python, among them `In`, the list of all inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,7 @@ class Line:
 class Notebook:
     """What the magics of one notebook share. `shell` is IPython's."""
 
-    def __init__(self, shell: Any) -> None:
+    def __init__(self, shell: Shell) -> None:
         self.shell = shell
         self.session = ReplSession(top=TOP)
         self._modules: dict[str, Module] = {}
@@ -41,7 +49,7 @@ class Notebook:
 
     # -- magics --------------------------------------------------------------------------------------
 
-    def line_or_cell(self, line: str, cell: str | None = None) -> Any:
+    def line_or_cell(self, line: str, cell: str | None = None) -> object:
         """`%%sgl [--model NAME] [--seed N] [NAME …]` takes the cell in: declarations stay, functions become
         names of Python (those that are named, or all), statements run.
 
@@ -62,7 +70,7 @@ class Notebook:
 
     # -- cells ---------------------------------------------------------------------------------------
 
-    def _cell(self, text: str, line: Line) -> Any:
+    def _cell(self, text: str, line: Line) -> object:
         recorder = Recorder()
         session = self.session
         model, seed = session.models.name, session.seed
@@ -70,7 +78,8 @@ class Notebook:
         session.models.name = line.model or model
         session.seed = seed if line.seed is None else line.seed
         try:
-            number = len(self.shell.user_ns.get("In", [""])) - 1
+            inputs = self.shell.user_ns.get("In")
+            number = len(inputs) - 1 if isinstance(inputs, list) else session.count
             reply = session.take(text, lambda made: recorder, f"In[{number}]")
         finally:
             session.models.name, session.seed = model, seed

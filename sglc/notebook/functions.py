@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.diagnostics.render import render
@@ -41,10 +41,11 @@ class TracedRun:
         self.result = result
         self.picture = picture
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self.result, name)
+        found: object = getattr(self.result, name)
+        return found
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), "value", "text", "statistics", "checks", "holes", "type"})
@@ -69,30 +70,32 @@ class NotebookFunction:
         self.__signature__ = self.signature = function.signature
         self.__annotations__ = dict(function.__annotations__)
 
-    def __call__(self, /, *values: object, **named: object) -> Any:
+    def __call__(self, /, *values: object, **named: object) -> object:
         """Run and wait for the value."""
         function, told = self._find()
         with _placed(told):
-            return function(*values, **self._with_seed(named))
+            found: object = function(*values, **self._with_seed(named))
+        return found
 
-    async def aio(self, /, *values: object, **named: object) -> Any:
+    async def aio(self, /, *values: object, **named: object) -> object:
         """Run without blocking the caller's event loop."""
         function, told = self._find()
         with _placed(told):
-            return await function.aio(*values, **self._with_seed(named))
+            found: object = await function.aio(*values, **self._with_seed(named))
+        return found
 
-    def stream(self, /, *values: object, **named: object) -> Stream[Any]:
+    def stream(self, /, *values: object, **named: object) -> Stream[object]:
         """Start and give the events as they happen."""
         return self._find()[0].stream(*values, **self._with_seed(named))
 
-    def run(self, /, *values: object, **named: Any) -> TracedRun:
+    def run(self, /, *values: object, **named: object) -> TracedRun:
         """Run and wait for everything; as the output of a cell it is a picture."""
         recorder = Recorder()
         theirs = named.pop("trace_", None)
 
         def heard(event: Event) -> None:
             recorder(event)
-            if theirs is not None:
+            if callable(theirs):
                 theirs(event)
 
         options = {"trace_top_": TOP, **self._with_seed(named), "trace_": heard}
@@ -101,7 +104,7 @@ class NotebookFunction:
             result = function.run(*values, **options)
         return TracedRun(result, Picture(tuple(recorder.events)))
 
-    def _with_seed(self, named: dict[str, Any]) -> dict[str, Any]:
+    def _with_seed(self, named: dict[str, object]) -> dict[str, object]:
         return named if self._seed is None else {"seed_": self._seed, **named}
 
     def __repr__(self) -> str:

@@ -27,7 +27,7 @@ class Completion:
 
 
 def complete(session: ReplSession, text: str, commands: Iterable[str] = ()) -> list[Completion]:
-    """What may stand at the end of a text, the likeliest first: commands, names of files behind `:load` and
+    """What may stand at the end of a text, what is nearest first: commands, names of files behind `:load` and
     the like, else names of the session, types and words of the language."""
     if text.startswith(":") and "\n" not in text:
         word, blank, rest = text.partition(" ")

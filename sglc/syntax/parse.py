@@ -59,9 +59,9 @@ def parse_part(
     if fault is not None:
         return (), [fault]
     parser = Parser(source)
-    nodes, lexed = parser.part(goal, start, end)
+    read, lexed = parser.part(goal, start, end)
     diagnostics = parser.reporter.diagnostics
-    nodes = tuple(nodes or ())
+    nodes = tuple(read or ())
     if lexed.longest > _MANY_TOKENS or max(map(len, source.text.splitlines()), default=0) > LONG_LINE:
         nodes = too_deep(nodes, diagnostics)
     if goal == "module":

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache, cached_property, partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sglc.immutable import value
 from sglc.lalr.machine import LalrMachine, Run, Semantics
@@ -84,6 +84,7 @@ def language_of(tables: Tables) -> Language:
     return Language(LalrMachine(tables, actions()), words_of(tables.literals))
 
 
+Nodes = tuple[ast.Declaration | ast.Statement, ...]
 _OTHER = re.compile(r"[^\n]")
 
 
@@ -110,10 +111,10 @@ class Parser:
 
     def module(self) -> tuple[tuple[ast.Declaration, ...], LexedText]:
         """The declarations of a whole file and what the lexer made of it."""
-        declarations, lexed = self.part("module", 0, len(self.source.text))
-        return declarations or (), lexed
+        found, lexed = self.part("module", 0, len(self.source.text))
+        return cast(tuple[ast.Declaration, ...], found or ()), lexed
 
-    def part(self, goal: str, start: int, end: int) -> tuple[Any, LexedText]:
+    def part(self, goal: str, start: int, end: int) -> tuple[Nodes | None, LexedText]:
         """What characters `start` to `end` of the source are, as lines of a file: `module` or `block` is the
         start symbol. The others count as blanks, so that all spans are those of the whole source."""
         lexed = Layout(_alone(self.source.text, start, end), self.words).module()
@@ -126,7 +127,8 @@ class Parser:
         run = Run(self.machine, self.semantics, lexed.tokens, goal)
         if not run.step():
             self._recovery(run).go_on()
-        return run.result, lexed
+        found: Nodes | None = run.result
+        return found, lexed
 
     def fragment(self, start: str) -> Any:
         """The value of a source that is one fragment, from a start symbol; None after a fault."""

@@ -89,30 +89,16 @@ def test_what_the_code_imports_is_declared() -> None:
     from layers import OPEN, THIRD_PARTY
 
     extras = PYPROJECT["project"]["optional-dependencies"]
-    lines = PYPROJECT["project"]["dependencies"] + extras["observe"] + extras["torch"] + extras["test"]
-    lines += (
-        *extras["litellm"],
-        *extras["serve"],
-        *extras["mcp"],
-        *extras["grpc"],
-        *extras["queue"],
-        *extras["ray"],
-        *extras["lsp"],
-    )
+    lines = [*PYPROJECT["project"]["dependencies"], *(line for extra in extras.values() for line in extra)]
     names = {re.split(r"[<>=!~ \[]", line)[0].replace("-", "_") for line in lines}
     declared = {re.sub("_(api|py)$", "", name) for name in names}  # opentelemetry-api holds opentelemetry
     other_names = {
         **{"grpcio": "grpc", "grpcio_reflection": "grpc_reflection"},
-        **{"grpcio_health_checking": "grpc_health", "protobuf": "google"},
+        **{"grpcio_health_checking": "grpc_health", "protobuf": "google", "ipython": "IPython"},
     }
     declared |= {module for name, module in other_names.items() if name in names}
-    come_along = {
-        "typing_extensions",
-        "huggingface_hub",
-        "triton",
-        "anyio",
-        "lsprotocol",
-    }  # triton with torch for GPUs
+    # triton comes with torch for GPUs, pygments with rich, lsprotocol with pygls
+    come_along = {"typing_extensions", "huggingface_hub", "triton", "anyio", "lsprotocol", "pygments"}
     assert (set(THIRD_PARTY) | OPEN) - come_along <= declared
 
 

@@ -17,7 +17,7 @@ from sglc.commands.editing.tinted import TINTS, TintedText
 from sglc.commands.editing.typed_history import history_file, is_secret
 from sglc.driver import compile_file
 from sglc.repl.completion import complete
-from typing_at_prompts import console_of, session_of, typed
+from typed.at_prompts import console_of, session_of, typed
 
 
 @pytest.fixture

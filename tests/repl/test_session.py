@@ -17,7 +17,7 @@ from sglc.repl.pieces import cut, goes_on, is_open
 from sglc.repl.session import ReplSession, Reply
 from sglc.runtime.vm.state.trace import Event
 from sglc.source import Source
-from typing_at_prompts import console_of, session_of
+from typed.at_prompts import console_of, session_of
 
 
 def taken(session: ReplSession, *texts: str) -> Reply:

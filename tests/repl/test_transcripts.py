@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from golden_case import GoldenCase, golden_cases
-from typing_at_prompts import session_of, typed
+from typed.at_prompts import session_of, typed
 
 ANSWERS: dict[str, object] = {
     "mood.m": "furious",

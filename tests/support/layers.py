@@ -316,6 +316,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "nats": {"sglc.runtime.serve.queue"},
     "uvicorn": {"sglc.runtime.serve"},
     "prompt_toolkit": {"sglc.commands"},
+    "pygments": {"sglc.commands"},
     "IPython": {"sglc.notebook"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},

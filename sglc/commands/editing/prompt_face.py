@@ -106,15 +106,16 @@ def _keys(console: Console) -> KeyBindings:
 
 
 def _lexer() -> Lexer | None:
-    """Syntax colours, where there is a lexer of Pygments for the language."""
+    """Syntax colours, where Pygments has a lexer of the language."""
     try:
-        from importlib import import_module
-
         from prompt_toolkit.lexers import PygmentsLexer
-
-        found = import_module("sglc.highlight.pygments_lexer")
-        return PygmentsLexer(found.SglLexer)
-    except (ImportError, AttributeError):
+        from pygments.lexers import find_lexer_class_by_name
+        from pygments.util import ClassNotFound
+    except ImportError:
+        return None
+    try:
+        return PygmentsLexer(find_lexer_class_by_name("sgl"))
+    except ClassNotFound:
         return None
 
 

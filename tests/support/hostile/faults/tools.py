@@ -57,7 +57,7 @@ FAULTS = (
     ),
     Fault(
         "texts of a run reach its page as code",
-        "sglc/viewer/page.py",
+        "sglc/viewer/templates.py",
         "        autoescape=True,\n",
         "        autoescape=False,\n",
         "tests/viewer/test_page.py::test_hostile_texts_everywhere",
