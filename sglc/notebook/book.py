@@ -11,7 +11,7 @@ from sglc.notebook.pictures import CellError, Findings, Picture, Recorder, count
 from sglc.repl.session import ReplSession, Reply
 
 if TYPE_CHECKING:
-    from sglc.api import Function, Module
+    from sglc.api import Function, LoadOptions, Module
     from sglc.bytecode.code import Program
 
 USAGE = "%%sgl [--model NAME] [--seed N] [NAME …]"
@@ -168,7 +168,7 @@ class Notebook:
         if model not in self._modules:
             from sglc.api import made_module
 
-            named = {"models": self.session.models.named} if self.session.models.named else {}
+            named: LoadOptions = {"models": self.session.models.named}
             self._modules[model] = made_module(self._newest()[0], [], model, None, named)
         functions = self._modules[model].functions
         if name not in functions:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.source import Source, Span
 from sglc.syntax.tree import ast
@@ -11,6 +13,8 @@ MAX_DEPTH = 220
 """Levels of nodes below a declaration."""
 LONG_LINE = 200
 """Characters of a line that has, in text or strings, no expression that nests so deeply."""
+
+Part = TypeVar("Part", bound=ast.Declaration | ast.Statement)
 
 _BIDIRECTIONAL = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
@@ -42,10 +46,8 @@ def unreadable(source: Source) -> Diagnostic | None:
     return None
 
 
-def too_deep(
-    declarations: tuple[ast.Declaration, ...], diagnostics: list[Diagnostic]
-) -> tuple[ast.Declaration, ...]:
-    """The declarations without those whose nodes nest too deeply, which are reported."""
+def too_deep(declarations: tuple[Part, ...], diagnostics: list[Diagnostic]) -> tuple[Part, ...]:
+    """The declarations, or statements, without those whose nodes nest too deeply, which are reported."""
     kept = []
     for declaration in declarations:
         if _depth(declaration) > MAX_DEPTH:

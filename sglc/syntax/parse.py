@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, cast
 
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.source import Source, Span
@@ -65,7 +65,7 @@ def parse_part(
     if lexed.longest > _MANY_TOKENS or max(map(len, source.text.splitlines()), default=0) > LONG_LINE:
         nodes = too_deep(nodes, diagnostics)
     if goal == "module":
-        parser.context.docs.of_module(nodes)
+        parser.context.docs.of_module(cast(tuple[ast.Declaration, ...], nodes))
     parser.context.docs.report_strays()
     return nodes, in_order(diagnostics)
 
