@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket
 
 from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.functions import FunctionTable
-from sglc.runtime.serve.guard import LOCAL, Guard, Told
+from sglc.runtime.serve.guard import LOCAL, AsResponse, Guard
 from sglc.runtime.serve.problems import Problem, Refusal, internal
 from sglc.runtime.serve.requests import problem_response
 from sglc.runtime.serve.rest import CALLS, Rest
@@ -38,7 +38,7 @@ class AppOptions:
     metrics: Callable[[], Awaitable[str]] | None = None
     routes: Sequence[BaseRoute] = field(default=())
     """Other faces on the same runs."""
-    calls: Mapping[str, Told] = field(default_factory=dict)
+    calls: Mapping[str, AsResponse] = field(default_factory=dict)
     """Paths of theirs at which a POST begins a run, and how they tell a refusal."""
     below: Callable[[str], AbstractContextManager[object]] | None = None
     """Enters the trace of a `traceparent`, for spans."""

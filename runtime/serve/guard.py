@@ -35,7 +35,7 @@ MCP_PATH = "/mcp"
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 KEY_PROTOCOL = "sglc.key."
 """A WebSocket of a browser has no header for a key: it offers a protocol with this before the key."""
-Told = Callable[[Problem], Response]
+AsResponse = Callable[[Problem], Response]
 """How a face tells that it refuses."""
 _TRACE = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 _LONGEST_PATH = 200
@@ -54,7 +54,7 @@ class Guard:
         hosts: Collection[str] | None,
         origins: Collection[str],
         runs: Runs,
-        calls: Mapping[str, Told],
+        calls: Mapping[str, AsResponse],
         below: Callable[[str], AbstractContextManager[object]] | None = None,
     ) -> None:
         self._runs = runs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import signal
 import socket
 import ssl
@@ -99,7 +100,14 @@ def address_of(listening: Listening, made: socket.socket) -> str:
 
 class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol of HTTP, with limits on connections and headers: neither too many nor without an
-    end. What is refused here is a problem like all others."""
+    end. What is refused here is a problem like all others. `refused` answers calls without room: see
+    `Guard.refused`."""
+
+    _header_bytes = 0
+    _in_headers = True
+    _late: asyncio.TimerHandle | None = None
+    _going: RequestResponseCycle | None = None
+    """The request that is going on; others may wait behind it."""
 
     def __init__(
         self,
@@ -112,12 +120,6 @@ class BoundedProtocol(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._refused = refused
-
-    _header_bytes = 0
-    _in_headers = True
-    _late: asyncio.TimerHandle | None = None
-    _going: RequestResponseCycle | None = None
-    """The request that is going on; others may wait behind it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A connection has come; its headers have so much time."""
@@ -302,11 +304,7 @@ def _written(problem: Problem) -> bytes:
 
 
 def _ascii(value: bytes) -> bytes:
-    return (
-        value
-        if value.isascii()
-        else b"".join(b"%%%02X" % byte if byte > 127 else b"%c" % byte for byte in value)
-    )
+    return re.sub(rb"[\x80-\xff]", lambda found: b"%%%02X" % found[0][0], value)
 
 
 async def listen(

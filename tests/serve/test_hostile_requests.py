@@ -17,7 +17,7 @@ from serving.hostile.requests import hostile_request
 from serving.hostile.sockets import hostile_socket, spoken
 
 COUNT = examples(160)
-"""Requests; a quarter as many WebSockets, of some ten messages each. SGLC_TEST_EXAMPLES=20000: some minutes."""
+"""Requests; a quarter as many WebSockets, of some ten messages each. SGLC_TEST_EXAMPLES=20000 is much."""
 FIRST = int(os.environ.get("SGLC_TEST_SEED", "0"))
 """The number of the first; each number is always the same request."""
 

@@ -318,6 +318,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "prompt_toolkit": {"sglc.commands"},
     "pygments": {"sglc.commands"},
     "IPython": {"sglc.notebook"},
+    "websockets": {"sglc.runtime.serve"},
     "click": {"sglc.cli", "sglc.commands"},
     "rich": {"sglc.cli", "sglc.commands", "sglc.viewer"},
     "litellm": {"sglc.runtime.backends"},
