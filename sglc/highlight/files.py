@@ -50,6 +50,5 @@ def _treesitter() -> dict[str, str]:
         "queries/locals.scm": queries.local_names(made),
         "grammar.js": package.GRAMMAR_JS,
         "tree-sitter.json": package.tree_sitter_json(),
-        "src/GENERATED": package.generated(made),
     }
     return {f"tree-sitter/{name}": text for name, text in texts.items()}

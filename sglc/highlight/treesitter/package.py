@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 GRAMMAR_JS = """\
@@ -31,7 +30,3 @@ def tree_sitter_json() -> str:
     }
     return json.dumps(data, indent=2) + "\n"
 
-
-def generated(grammar: str) -> str:
-    """Of which grammar `parser.c` has to be: the SHA-256 of `grammar.json`."""
-    return f"grammar.json sha256 {hashlib.sha256(grammar.encode()).hexdigest()}\n"
