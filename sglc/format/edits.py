@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from sglc.diagnostics.diagnostic import Diagnostic, Edit
-from sglc.format.formatter import formatted
-from sglc.format.reading import reading
+from sglc.format.formatter import before_and_after
+from sglc.format.reading import Reading
 from sglc.source import Source, Span
 
 MOST = 1_000_000
@@ -26,25 +26,22 @@ def formatted_range(source: Source, start: int, end: int) -> tuple[list[Edit], l
     A declaration is formatted as a whole: half of a block cannot get another indentation. The blank lines and
     comments above it belong to it.
     """
-    after, found = formatted(source)
-    if found or after == source.text:
+    made, found = before_and_after(source)
+    if made is None or made[1].source.text == source.text:
         return [], found
+    after = made[1].source.text
     edits: list[Edit] = []
-    for (first, last), (begin, stop) in zip(
-        _pieces(source), _pieces(Source(source.name, after)), strict=True
-    ):
+    for (first, last), (begin, stop) in zip(*map(_pieces, made), strict=True):
         if first <= end and (start < last or last == len(source.text)):
             edits += _edits(source, first, last, after[begin:stop])
     return edits, found
 
 
-def _pieces(source: Source) -> list[tuple[int, int]]:
+def _pieces(made: Reading) -> list[tuple[int, int]]:
     """The declarations of a program: each begins behind the last line of the one before, or behind the last
     comment in its blocks.
     """
-    made, _ = reading(source)
-    assert made is not None
-    text, pieces, begin = source.text, [], 0
+    text, pieces, begin = made.source.text, [], 0
     for before, line in pairwise(made.lines):
         if line.depth == 0:
             inside = [comment.start for comment in line.above.own if comment.depth > 0]

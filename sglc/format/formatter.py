@@ -23,12 +23,19 @@ OFF, ON = "# fmt: off", "# fmt: on"
 
 def formatted(source: Source) -> tuple[str, list[Diagnostic]]:
     """The text of a program in its one layout, and the errors of syntax that keep it as it is."""
+    made, found = before_and_after(source)
+    return (source.text, found) if made is None else (made[1].source.text, [])
+
+
+def before_and_after(source: Source) -> tuple[tuple[Reading, Reading] | None, list[Diagnostic]]:
+    """The tokens of a program and of its one layout; None, with what is wrong, if it has errors of syntax.
+
+    Raises Unfaithful where the layout would be another program, which is a fault of the formatter.
+    """
     made, found = reading(source)
     if made is None:
-        return source.text, found
-    text = joined(_Layout(made).rows())
-    require_same(made, text)
-    return text, []
+        return None, found
+    return (made, require_same(made, joined(_Layout(made).rows()))), []
 
 
 class _Layout:

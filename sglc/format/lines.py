@@ -39,11 +39,11 @@ def line_rows(made: Reading, line: Line) -> list[Row]:
 
 def _flat(made: Reading, line: Line, blanks: list[str], last: int) -> str:
     """Tokens of a line up to `last` on one row, without commas that mean nothing."""
-    written, first = made.tokens.written, line.first
-    if line.inner or "," in written[first:last]:
+    written, kinds, first = made.tokens.written, made.tokens.kinds, line.first
+    commas = "," in kinds[first:last]
+    if commas and any(kinds[at] == "," and kinds[at + 1] in _CLOSING for at in range(first, last)):
         return Breaker(made.tokens, first, line.last, blanks, {}, line.grammar).flat(first, last)
-    parts = [part for index in range(first, last) for part in (blanks[index - first], written[index])]
-    return "".join(parts)
+    return "".join([part for pair in zip(blanks, written[first:last], strict=False) for part in pair])
 
 
 def _fence(made: Reading, index: int, first: int, indent: int) -> str:

@@ -15,8 +15,8 @@ class Unfaithful(Exception):
     """A fault of the formatter: its result would not be the program that it was given."""
 
 
-def require_same(before: Reading, text: str) -> None:
-    """Raises Unfaithful where a result has other tokens, as they are taken, or other comments."""
+def require_same(before: Reading, text: str) -> Reading:
+    """The tokens of a result. Raises Unfaithful where it has other ones, as taken, or other comments."""
     after, _ = reading(Source(before.source.name, text))
     if after is None:
         raise Unfaithful("the result is no program any more")
@@ -24,6 +24,7 @@ def require_same(before: Reading, text: str) -> None:
         raise Unfaithful("the result has other tokens")
     if list(comments(before)) != list(comments(after)):
         raise Unfaithful("the result has other comments")
+    return after
 
 
 def _tokens(made: Reading) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Formatting as edits: they lead to the formatted text, and whole declarations are formatted or none of it."""
+"""Formatting as edits: they lead to the formatted text, and declarations are formatted whole or not."""
 
 from __future__ import annotations
 
