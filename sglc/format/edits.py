@@ -64,9 +64,10 @@ def _edits(source: Source, first_place: int, last_place: int, after: str) -> Ite
     while last < shorter - first and old[-1 - last] == new[-1 - last]:
         last += 1
     a, b = old[first : len(old) - last], new[first : len(new) - last]
-    keys = ([line.strip() for line in lines] for lines in (a, b))
-    whole = [("replace", 0, len(a), 0, len(b))]
-    opcodes = whole if len(a) * len(b) > MOST else SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
+    opcodes = [("replace", 0, len(a), 0, len(b))]
+    if len(a) * len(b) <= MOST:
+        keys, becoming = [line.strip() for line in a], [line.strip() for line in b]
+        opcodes = list(SequenceMatcher(None, keys, becoming, autojunk=False).get_opcodes())
     for kind, low, high, new_low, new_high in opcodes:
         if kind == "equal" or high - low == new_high - new_low:
             pairs = [(low + n, [a[low + n]], [b[new_low + n]]) for n in range(high - low)]

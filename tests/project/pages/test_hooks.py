@@ -28,7 +28,7 @@ def hooks() -> dict[str, dict[str, str]]:
 
 def test_the_hooks_are_those_that_the_page_names() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert list(hooks()) == ["sglc-check", "sglc-test"]
+    assert list(hooks()) == ["sglc-check", "sglc-test", "sglc-fmt"]
     assert all(f"`{name}`" in page for name in hooks())
     for hook in hooks().values():
         assert hook["language"] == "python" and re.search(hook["files"], "src/crew.sgl")

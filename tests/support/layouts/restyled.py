@@ -18,7 +18,8 @@ _COMMENTS = (
     "#",
     "## of the schema",
     "##",
-    "# fmt: sometime",
+    "# fmt: off",
+    "# fmt: on",
     "# trailing blanks  ",
     "# é | ?{x}",
 )
