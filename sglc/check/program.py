@@ -32,6 +32,7 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
 from sglc.syntax.parse import parse
+from sglc.syntax.pieces import PieceReader
 from sglc.syntax.tree import ast
 from sglc.types.type import Type
 
@@ -126,7 +127,7 @@ class Workspace:
         for loaded in loader.order:
             self._take(loaded, copies)
         self._forget(MOST_KEPT if self.keeps else 0)
-        if read is not parse:
+        if not _reads_text(read):
             self.kept.pop(loader.order[-1].key, None)
         report_field_order(program)
         *others, last = program.order
@@ -244,7 +245,7 @@ class _Loader:
         """The module, read, and all that it uses."""
         key = ModuleKey(source.name, name, main)
         kept = self.kept.get(key)
-        if kept is not None and kept.module.source is source and (not main or self.read is parse):
+        if kept is not None and kept.module.source is source and (not main or _reads_text(self.read)):
             tree, found = kept.module.tree, list(kept.read)
         else:
             reader = _parse_standard if name.startswith(STANDARD) else self.read if main else parse
@@ -318,6 +319,11 @@ class _Loader:
             )
             return None
         return self.load(source, program.library.module_name(source))
+
+
+def _reads_text(read: Reader) -> bool:
+    """Whether a reader gives what `parse` gives, so that what it read may be kept."""
+    return read is parse or isinstance(read, PieceReader)
 
 
 def _module_of(source: Source) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +23,10 @@ DEBOUNCE = 0.03
 """Seconds. An edit after a longer rest is answered at once, one of a burst when it has ended."""
 ADVICE = 0.4
 """Seconds of rest after which advice on a sound program is found, which takes longer."""
+MOST_CHECKS = 200
+"""Checks after which garbage is looked for even though the user goes on typing."""
+RESTING_CHECKS = 20
+"""The same where the user rests."""
 OTHERS = 0.1
 """Seconds of rest after which programs that use an edited file are checked."""
 LARGEST = 4 * 1024 * 1024
@@ -49,6 +54,8 @@ class Session:
         self._timers: dict[tuple[Path, str], asyncio.TimerHandle] = {}
         self._edited: dict[Path, float] = {}
         self._versions: dict[Path, int | None] = {}
+        self._checks = 0
+        """Since garbage was looked for last."""
 
     # -- files ---------------------------------------------------------------------------------------
 
@@ -171,6 +178,15 @@ class Session:
         if snapshot is not None:
             shown = self.findings(snapshot).shown(snapshot.findings)
             self._publish(self.places.uri(path), shown, self._versions.get(path))
+        self._tidy(MOST_CHECKS)
+
+    def _tidy(self, after: int) -> None:
+        """Look for garbage, if so many checks have left some. Python does it at any moment, and takes longer
+        than a check: so the server does it itself, when the user rests."""
+        self._checks += 1
+        if self._checks >= after:
+            self._checks = 0
+            gc.collect()
 
     def _advise(self, path: Path) -> None:
         self._timers.pop((path, "advice"), None)
@@ -183,6 +199,7 @@ class Session:
         if snapshot is not None and snapshot.sound:
             shown = self.findings(snapshot).shown(self.documents.advice(snapshot))
             self._publish(self.places.uri(path), shown, self._versions.get(path))
+        self._tidy(RESTING_CHECKS)
 
     def _refresh(self) -> None:
         capabilities = self.server.client_capabilities.workspace

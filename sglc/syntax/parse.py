@@ -13,7 +13,7 @@ from sglc.syntax.limits import LONG_LINE, too_deep, unreadable
 from sglc.syntax.parser import Parser, language
 from sglc.syntax.tree import ast
 
-_MANY_TOKENS = 100
+MANY_TOKENS = 100
 """Tokens of a line that may nest too deeply."""
 
 
@@ -23,8 +23,13 @@ def parse(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     if any(diagnostic.edits for diagnostic in found):
         from sglc.syntax.errors.core.sound_edits import with_sound_edits
 
-        found = with_sound_edits(found, source, lambda text: _read(Source(source.name, text))[1])
+        found = with_sound_edits(found, source, lambda text: faults_of(Source(source.name, text)))
     return module, found
+
+
+def faults_of(source: Source) -> list[Diagnostic]:
+    """What is said about the syntax of a source, with edits that are not yet tried."""
+    return _read(source)[1]
 
 
 def _read(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
@@ -43,7 +48,7 @@ def read(parser: Parser) -> tuple[ast.Module, list[Diagnostic], LexedText]:
     declarations, lexed = parser.module()
     diagnostics = parser.reporter.diagnostics
     longest = max(map(len, source.text.splitlines()), default=0)
-    if lexed.longest > _MANY_TOKENS or longest > LONG_LINE:
+    if lexed.longest > MANY_TOKENS or longest > LONG_LINE:
         declarations = too_deep(declarations, diagnostics)
     doc = parser.context.docs.of_module(declarations)
     parser.context.docs.report_strays()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from pathlib import Path
@@ -52,6 +53,8 @@ def command(
     server = _server(invocation, model or "", allow_outside)
     _log_to(invocation, log)
     invocation.stage = "answering an editor"
+    gc.freeze()
+    gc.disable()  # the session looks for garbage when the user rests
     if address is None:
         server.start_io(stdout=_own_stdout())
     else:

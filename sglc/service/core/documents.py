@@ -11,11 +11,13 @@ from pathlib import Path
 
 from sglc.advice.examine import examine
 from sglc.check.core.result import CheckedProgram
-from sglc.check.program import Workspace
+from sglc.check.program import Reader, Workspace
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.library import MAX_BYTES, SUFFIX, Library, project_root, read_source
 from sglc.service.core.snapshot import Snapshot
 from sglc.source import Source
+from sglc.syntax.parse import parse
+from sglc.syntax.pieces import PieceReader
 
 MOST_FILES = 2_000
 """Files of a project that are looked through for a name."""
@@ -31,6 +33,8 @@ class Document:
         """Whether it is a file at all: a new buffer that was never saved is none."""
         self.source = Source(str(path), text)
         self.snapshot: Snapshot | None = None
+        self.reader = PieceReader()
+        """Reads the text's versions; the nodes of an older one are moved into the next."""
 
     def put(self, text: str) -> None:
         """Replace the whole text."""
@@ -93,17 +97,17 @@ class Documents:
         document = self._open.get(path)
         if document is None:
             source, _ = read_source(path)
-            return None if source is None else self._checked(path, self._workspace.known(source))
+            return None if source is None else self._checked(path, self._workspace.known(source), parse)
         if document.snapshot is None:
-            document.snapshot = self._checked(path, document.source)
+            document.snapshot = self._checked(path, document.source, document.reader)
         return document.snapshot
 
-    def _checked(self, path: Path, source: Source) -> Snapshot:
+    def _checked(self, path: Path, source: Source, read: Reader) -> Snapshot:
         library = self._workspace.library(allow_outside=self.allow_outside)
         library.add(source)
         for document in self._open.values():
             library.add(document.source)
-        checked, findings = self._workspace.check(source, library)
+        checked, findings = self._workspace.check(source, library, read)
         assert checked is not None
         generic = {
             id(kept.module.tree): [each.names.module for each in kept.checker.generic.values()]

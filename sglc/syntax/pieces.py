@@ -1,0 +1,203 @@
+"""Reading a text again after an edit: only the declarations that have changed are read.
+
+A text is cut into pieces, each a declaration with the comments above it. A piece is read with what follows it
+cut short to a declaration that is always right, so that it ends as it would in the whole text. The nodes of a
+piece that is there again are used again, moved to where it stands now: moving a node sets the numbers in its
+spans, which is why a reader serves one text that is edited, and whoever holds older nodes of it must let go.
+
+What is read is what `parse` reads, for every text: where a piece may depend on others, the whole is read.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label
+from sglc.source import Source, Span
+from sglc.syntax.errors.core.reporter import MAX_DIAGNOSTICS
+from sglc.syntax.errors.core.sound_edits import MOST, with_sound_edits
+from sglc.syntax.lexer.layout import LINE_WORDS
+from sglc.syntax.limits import LONG_LINE, MAX_CHARACTERS, too_deep, unreadable
+from sglc.syntax.parse import MANY_TOKENS, in_order, parse
+from sglc.syntax.parser import Parser
+from sglc.syntax.tree import ast
+
+_BEGINS = re.compile(
+    r"(?m)^(?:[ \t]*(?:#[^\n]*)?\r?\n)*"
+    r"(pub|fn|part|aside|pure|record|enum|union|type|error|const|grammar|import|use|extern|test)\b"
+)
+_LAST = "const last__ = 1\n"
+"""What stands behind a piece while it is read."""
+
+_FAR_REACHING = frozenset(("deep", "dedent", "tab indentation"))
+"""Faults of the lexer that are told with regard to others of the file."""
+
+Key = tuple[str, str, bool]
+"""The text of a piece, the text between it and the next one (None of it behind the last), and whether it is
+the first."""
+
+
+@dataclass(slots=True, eq=False)
+class _Piece:
+    """A piece that was read. Its nodes are where it stood when it was used last."""
+
+    declarations: tuple[ast.Declaration, ...]
+    found: list[Diagnostic]
+    """Its findings, stray comments left out."""
+    strays: list[Diagnostic]
+    doc: str
+    base: int
+    spans: list[Span] = field(default_factory=list)
+
+    def move(self, source: Source, base: int) -> None:
+        """Put all spans to another place of another text."""
+        by = base - self.base
+        self.base = base
+        if by:
+            for span in self.spans:
+                span.source = source  # type: ignore[misc]
+                span.start += by  # type: ignore[misc]
+                span.end += by  # type: ignore[misc]
+        else:
+            for span in self.spans:
+                span.source = source  # type: ignore[misc]
+
+
+class PieceReader:
+    """Reads the versions of one text, one after the other. A `Reader` of `sglc.check.program`."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, list[_Piece]] = {}
+        """The pieces of the last text that was read in pieces."""
+        self.read = 0
+        """How many pieces of the last text were read anew; -1 where the whole was."""
+
+    def __call__(self, source: Source) -> tuple[ast.Module, list[Diagnostic]]:
+        """As `parse`."""
+        found = self._in_pieces(source)
+        if found is not None:
+            return found
+        self.read = -1
+        return parse(source)
+
+    def _in_pieces(self, source: Source) -> tuple[ast.Module, list[Diagnostic]] | None:
+        text = source.text
+        if len(text) > MAX_CHARACTERS:
+            return None
+        pool, self._known = self._known, {}
+        pieces: list[_Piece] = []
+        self.read = 0
+        whole = True
+        for key, base in _cut(text):
+            waiting = pool.get(key)
+            piece = waiting.pop() if waiting else None
+            if piece is None:
+                self.read += 1
+                piece = _read(source.name, key, "\t" in text)
+                if piece is None:
+                    whole = False
+                    continue
+            self._known.setdefault(key, []).append(piece)
+            pieces.append(piece)
+            piece.move(source, base)
+        if not whole:
+            return None
+        found = [each for piece in pieces for each in piece.found]
+        if not any(each.severity == "error" for each in found):
+            found += [each for piece in pieces for each in piece.strays]
+        edits = sum(bool(each.edits) for each in found)
+        if found and (len(found) >= MAX_DIAGNOSTICS or edits > MOST or not pieces[0].declarations):
+            return None
+        declarations = tuple(node for piece in pieces for node in piece.declarations)
+        return ast.Module(source, declarations, pieces[0].doc if pieces else ""), in_order(found)
+
+
+def _cut(text: str) -> list[tuple[Key, int]]:
+    """The pieces of a text with the places where they begin."""
+    matches = [match for match in _BEGINS.finditer(text) if match.start() > 0]
+    starts = [0, *(match.start() for match in matches)]
+    # Up to the word, so that comments between two pieces show how the upper one ends.
+    behind = [text[match.start() : match.end()] for match in matches]
+    found = []
+    for number, start in enumerate(starts):
+        last = number + 1 == len(starts)
+        end = len(text) if last else starts[number + 1]
+        found.append(((text[start:end], "" if last else behind[number], number == 0), start))
+    return found
+
+
+def _read(name: str, key: Key, tabs: bool) -> _Piece | None:
+    """Read one piece; None where what it is read as may depend on other pieces."""
+    text, behind, first = key
+    word = re.search(r"\w+$", behind)
+    tail = behind[: word.start()] + _LAST if word else ""
+    source = Source(name, text + tail)
+    if unreadable(source) is not None:
+        return None
+    read = _declarations(source)
+    if read is None:
+        return None
+    parser, declarations, kinds = read
+    if tail:
+        if not declarations or declarations[-1].span.start < len(text):
+            return None
+        if "bracket" in kinds and word is not None and word.group() not in LINE_WORDS:
+            return None
+        declarations = declarations[:-1]
+    reporter = parser.reporter
+    if reporter.diagnostics and tabs:
+        return None
+    found = in_order(list(reporter.diagnostics))
+    doc = parser.context.docs.of_module(declarations) if first else ""
+    before = len(reporter.diagnostics)
+    if not any(each.severity == "error" for each in found):
+        parser.context.docs.report_strays()
+    strays = [
+        each
+        for each in reporter.diagnostics[before:]
+        if each.span is not None and each.span.start < len(text)
+    ]
+    if any(each.edits for each in found):
+        found = with_sound_edits(found, source, lambda other: _faults(name, other))
+    piece = _Piece(declarations, found, strays, doc, 0)
+    piece.spans = list({id(span): span for span in _spans((declarations, found, strays))}.values())
+    return piece
+
+
+def _declarations(source: Source) -> tuple[Parser, tuple[ast.Declaration, ...], set[str]] | None:
+    parser = Parser(source)
+    declarations, lexed = parser.module()
+    kinds = {fault.kind for fault in lexed.faults}
+    if kinds & _FAR_REACHING:
+        return None
+    longest = max(map(len, source.text.splitlines()), default=0)
+    if lexed.longest > MANY_TOKENS or longest > LONG_LINE:
+        declarations = too_deep(declarations, parser.reporter.diagnostics)
+    return parser, declarations, kinds
+
+
+def _faults(name: str, text: str) -> list[Diagnostic]:
+    """What is found in the text of a declaration, as `parse` would before it tries edits."""
+    from sglc.syntax.parse import faults_of
+
+    return faults_of(Source(name, text))
+
+
+def _spans(node: object) -> list[Span]:
+    """Every span in nodes and findings, without recursion."""
+    found: list[Span] = []
+    waiting: list[object] = [node]
+    while waiting:
+        each = waiting.pop()
+        if each.__class__ is Span:
+            found.append(each)  # type: ignore[arg-type]
+        elif isinstance(each, tuple | list):
+            waiting += each
+        elif isinstance(each, Diagnostic):
+            waiting += (each.span, each.secondary, each.edits, each.offered)
+        elif isinstance(each, Label | Edit):
+            waiting.append(each.span)
+        elif (names := getattr(each.__class__, "__slots__", None)) and not isinstance(each, Source):
+            waiting += [getattr(each, name) for name in names]
+    return found
