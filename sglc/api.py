@@ -73,6 +73,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "decode": ('None or "local"', lambda value: value is None or value == "local"),
     "select": ('None or "choose"', lambda value: value is None or value == "choose"),
     "trace": ("None or a listener", lambda value: value is None or callable(value)),
+    "breakpoint": ("None, True or a function", lambda v: v is None or isinstance(v, bool) or callable(v)),
 }
 """Options of a call, what they are, and the test. A wrong one would be met in the middle of other calls."""
 
@@ -84,8 +85,10 @@ class Function:
     `concurrency_` (most calls of the program that run ahead of their turn, 0 for none), `pressure_` (whether
     `run` tells how much the masks of holes fight the model), `decode_` ("local": every hole is drawn token by
     token, whatever `decode` says), `select_` ("choose": a model elsewhere that tells no scores writes the
-    option of a `select` itself), `trace_` (a listener) and `trace_top_` (how many of the most probable
-    tokens `trace_` hears of with each token), with an underscore so that they never collide with a parameter.
+    option of a `select` itself), `trace_` (a listener), `trace_top_` (how many of the most probable tokens
+    `trace_` hears of with each token) and `breakpoint_` (a function that is called before every hole and says
+    how the run goes on, see docs/debugging.md; True for a prompt at stdin), with an underscore so that they
+    never collide with a parameter.
     """
 
     def __init__(self, module: Module, code: Code) -> None:
@@ -171,6 +174,10 @@ class Function:
         try:
             session = await self._module._session(self._code)
             self._module._tell_levels(session, self._code, options)
+            if wanted := options.pop("breakpoint", None):
+                from sglc.debug.doors import debugger_for
+
+                options["debugger"] = debugger_for(session.program, wanted, self._module._path, types.out)
             result = await session.run(self._code.name, arguments, **options)
             return dataclasses.replace(result, value=self._module._out(self._code.name, result.value))
         except ArgumentError as error:

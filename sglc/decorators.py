@@ -19,6 +19,7 @@ from sglc.frontend.core.written import Promises, WrittenFunction
 
 if TYPE_CHECKING:
     from sglc.api import Function, Module
+    from sglc.debug.doors import Here
     from sglc.diagnostics.diagnostic import Diagnostic
     from sglc.frontend.program import ReadProgram
     from sglc.frontend.types.called import CalledFunctions
@@ -317,12 +318,14 @@ def execute(
     *values: object,
     trace: bool = False,
     profile_tokens: bool = False,
+    breakpoint: bool | Callable[[Here], object] = False,
     **named: object,
 ) -> Execution:
     """Run a decorated function and keep what happened.
 
     `trace` keeps the events of docs/trace.md; `profile_tokens` also tells of each token the five most
-    probable ones and how the mask fought the model. Everything else goes to the function.
+    probable ones and how the mask fought the model. `breakpoint` is called before every hole and says how the
+    run goes on (docs/debugging.md); True is a prompt at stdin. Everything else goes to the function.
     """
     _needs_decorated(function)
     events: list[Event] = []
@@ -330,6 +333,8 @@ def execute(
         named["trace_"] = events.append
     if profile_tokens:
         named |= {"trace_top_": 5, "pressure_": True}
+    if breakpoint:
+        named["breakpoint_"] = breakpoint
     result = function.run(*values, **named)
     return Execution(result.value, result, function.module.hole_values(result), events)
 

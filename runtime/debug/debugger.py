@@ -22,7 +22,7 @@ from sglc.runtime.debug.passages import MOST_TOKENS, History, Passage
 from sglc.runtime.debug.places import HOLE_OPS, Places, Statements
 from sglc.runtime.debug.returns import Returns, Rewind
 from sglc.runtime.debug.stepping import Step
-from sglc.runtime.debug.stops import Action, Back, Go, Quit, Reason, Stop, TokenLook
+from sglc.runtime.debug.stops import Action, Back, Go, Quit, Reason, StepKind, Stop, TokenLook
 from sglc.runtime.debug.strands import Strands, StrandState
 from sglc.runtime.decoding.requests import Logits
 from sglc.runtime.engine.core.errors import EngineError, language_error
@@ -77,6 +77,8 @@ class Debugger:
         self.ended = False
         """Whether it is to end."""
         self.entry = entry
+        self.entry_step: StepKind = "statement"
+        """How far the run goes before it first stops, with `entry`."""
         self.evaluate = evaluate or no_expressions
         self._face = face
         self._returns = Returns()
@@ -102,7 +104,7 @@ class Debugger:
         """See `RunDebugger.begin`."""
         self.strands.begin(machine)
         self._returns = Returns()
-        self._step = Step("statement") if self.entry else None
+        self._step = Step(self.entry_step) if self.entry else None
         self.ended, self._held, self._raised, self._late = False, None, None, None
         self._calm()
         return tuple(self._looking(op.number, HANDLERS[op.number]) for op in OPCODES)

@@ -99,6 +99,8 @@ class Expressions:
     def _compile(self, file: int, text: str, types: Mapping[str, str]) -> _Compiled:
         program = self.program
         source = program.sources[file] if file < len(program.sources) else ""
+        if not program.files[file].endswith(".sgl"):
+            return _Compiled(None, "expressions need a program in SGL: variables alone can be shown")
         if not source:
             return _Compiled(
                 None, "the program was compiled without its source: variables alone can be shown"

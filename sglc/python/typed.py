@@ -11,6 +11,7 @@ from inspect import Signature
 from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypedDict, TypeVar
 
 if TYPE_CHECKING:
+    from sglc.debug.doors import Here
     from sglc.python.stream import Stream
     from sglc.runtime.vm.state.run import CheckRecord, HoleRecord, Statistics
     from sglc.runtime.vm.state.trace import Event
@@ -32,6 +33,7 @@ class CallOptions(TypedDict, total=False):
     decode_: Literal["local"] | None
     select_: Literal["choose"] | None
     trace_: Callable[[Event], object] | None
+    breakpoint_: bool | Callable[[Here], object] | None
 
 
 class Run(Protocol[R_co]):

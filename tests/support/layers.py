@@ -255,17 +255,17 @@ LAW: dict[str, set[str]] = {
     | {"sglc.runtime.engine", "sglc.runtime.errors"}
     | {"sglc.runtime.mask", "sglc.runtime.repair", "sglc.runtime.backends", "sglc.runtime.backends.filling"}
     | {"sglc.runtime.metrics"}
-    | {"sglc.project", "sglc.targets.projection"},
+    | {"sglc.project", "sglc.targets.projection", "sglc.debug"},
     "sglc.compatibility": LEAVES | {"sglc.bytecode"},
     "sglc.externs": LEAVES
     | {"sglc.bytecode", "sglc.library", "sglc.python", "sglc.runtime.errors", "sglc.runtime.vm"},
-    "sglc.api": WHOLE | {"sglc.python", "sglc.externs"},
+    "sglc.api": WHOLE | {"sglc.python", "sglc.externs", "sglc.debug"},
     "sglc.importer": {"sglc.api", "sglc.library", "sglc.python", "sglc.types"},
     "sglc.pytest_plugin": {
         *("sglc.bytecode", "sglc.compiled", "sglc.diagnostics", "sglc.library", "sglc.options"),
         *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
-    "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api"},
+    "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api", "sglc.debug"},
     "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs", "sglc.compatibility", "sglc.lsp", "sglc.repl"},
     "sglc.repl": COMPILE
     | RUNTIME
