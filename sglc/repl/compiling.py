@@ -7,6 +7,7 @@ it binds or changes. See decision 120.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
@@ -179,8 +180,8 @@ class _Text:
         while self.name in state.names():
             self.name += "_"
         self._words: dict[str, tuple[int, int]] = {}
-        mentioned = {word for span in spans for word in span.text.replace("|", " ").split()}
-        known = [name for name in state.variables if any(name in word for word in mentioned)]
+        mentioned = {word for span in spans for word in re.findall(r"\w+", span.text)}
+        known = [name for name in state.variables if name in mentioned]
         here = Span(first.source, first.start, first.start)
         for name in (self.name, *known):
             home = state.variables[name].span if name in known else here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from example_budget import examples
 from sglc.repl.models import SessionModels
 from sglc.repl.session import ReplSession
+from typed.at_prompts import console_of
 
 SOUND = (
     "1 + 1",
@@ -94,3 +96,29 @@ def test_what_a_session_knows_comes_from_its_accepted_inputs(
     for step in session.steps:
         assert again.take(step.text).accepted, (typed, step.text)
     assert again.state.same(session.state), typed
+
+
+COMMANDS = (":type", ":preview", ":plan", ":mask", ":undo", ":reset", ":seed", ":history", ":help", ":model")
+commands = st.one_of(
+    st.sampled_from(COMMANDS),
+    st.tuples(st.sampled_from((*COMMANDS[:4], ":load", ":mood")), texts).map(" ".join),
+    st.text(max_size=10).map(lambda text: ":" + text.replace("save", "").replace("trace", "")),
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(20))
+@given(st.lists(st.one_of(texts, commands), max_size=8))
+def test_whatever_is_typed_is_answered_with_text_that_steers_no_terminal(
+    tmp_path_factory: pytest.TempPathFactory, typed: list[str]
+) -> None:
+    path: Path = tmp_path_factory.getbasetemp() / "script.json"
+    if not path.exists():
+        path.write_text(json.dumps({"session.it": "calm"}), encoding="utf-8")
+    out = io.StringIO()
+    console = console_of(_session(f"scripted:{path}"), out)
+    for text in typed:
+        console.feed(text)
+    shown = out.getvalue()
+    assert "a fault of sglc" not in shown and "internal error" not in shown, (typed, shown)
+    assert not {char for char in shown if char < " " and char != "\n"}, (typed, shown)

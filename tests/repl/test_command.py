@@ -193,3 +193,16 @@ def test_completions(tmp_path: Path) -> None:
     assert found("answer.a") == [] and found("") == [] and found("zzzz") == []
     (tmp_path / "crew.sgl").write_text("", encoding="utf-8")
     assert found(f":load {tmp_path}/cr") == ["crew.sgl"]
+
+
+def test_without_the_extra_lines_are_read_as_they_are(
+    cli: Cli, lines: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines("1 + 1\n")  # type: ignore[operator]
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+    monkeypatch.delitem(sys.modules, "sglc.commands.editing.prompt_face", raising=False)
+    code, out, err = cli("repl")
+    assert code == 0 and "sgl> 2" in out
+    assert "pip install 'sglc[repl]' adds editing, history and completion" in err

@@ -26,6 +26,8 @@ PATIENCE = 60.0
 """Seconds after which something that does not come is missing, on the busiest machine."""
 PROMPT = "\x1b[?2004h"
 """What is written when a prompt is ready for keys."""
+RUNS = "\x1b[?2004l"
+"""What is written when an input is taken."""
 PLAIN = "sgl> "
 
 
@@ -46,6 +48,8 @@ class Terminal:
             "COLUMNS": "100",
         }
         command = [sys.executable, "-P", "-m", "sglc", "repl", "--model", f"scripted:{script}", *options]
+        if "--model" in options:
+            command[5:7] = []
         self.process = subprocess.Popen(
             command,
             stdin=slave,
@@ -148,6 +152,29 @@ def test_ctrl_c_ends_what_runs_and_the_session_goes_on(tmp_path: Path) -> None:
         prompt.wait("5 : int")
         prompt.type(":quit\r")
         assert prompt.ended() == 0
+
+
+@pytest.mark.model
+def test_ctrl_c_ends_a_hole_that_is_being_filled(tmp_path: Path) -> None:
+    with terminal(tmp_path, "--model", "smollm2") as prompt:
+        prompt.wait(PROMPT)
+        prompt.type("user: | Tell me a long story.\r")
+        prompt.wait(PROMPT)
+        prompt.type("| Once upon ?{story: str min 2900 chars max 3000 chars}\r")
+        prompt.wait(RUNS)
+        prompt.wait("Once upon")
+        time.sleep(0.5)
+        prompt.type("\x03")
+        prompt.wait("interrupted: the session is as it was before")
+        prompt.wait(PROMPT)
+        prompt.type("| One word: ?{word: str max 9 chars}\r")
+        prompt.wait(RUNS + "One word:")
+        prompt.wait(PROMPT)
+        prompt.type(":preview\r")
+        shown = prompt.wait("One word:")
+        assert "Tell me a long story." in shown and "Once upon" not in shown.partition("== session")[2]
+        prompt.wait(PROMPT)
+        prompt.type("\x04")
 
 
 def test_lines_are_read_without_editing_where_that_is_asked_for(tmp_path: Path) -> None:
