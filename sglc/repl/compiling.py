@@ -41,6 +41,8 @@ UNTOLD = frozenset(("W0201", "W0203", "W0211"))
 UNUSED = "W0202"
 """Code of an expression whose value nothing uses: at a prompt it is shown."""
 DEFAULT = CompileOptions()
+VALUE = "value'"
+"""What the function calls the value of the last expression; nobody can type such a name."""
 NULL = Null()
 Node = TypeVar("Node", bound=object)
 
@@ -127,20 +129,17 @@ class Compiler:
         if made.program is None or has_errors(made.diagnostics):
             return Unsound(tuple(text.told(made.diagnostics)))
         arguments = {text.parameter(name): state.variables[name].value for name in text.used}
-        program, warned = made.program, tuple(text.told(made.diagnostics))
         return Compiled(
-            *(
-                program,
-                text.name,
-                arguments,
-                text.said,
-                shown,
-                kept,
-                text.composed,
-                text.source,
-                notes,
-                warned,
-            )
+            program=made.program,
+            name=text.name,
+            arguments=arguments,
+            said=text.said,
+            shown=shown,
+            kept=kept,
+            composed=text.composed,
+            source=text.source,
+            notes=notes,
+            found=tuple(text.told(made.diagnostics)),
         )
 
     def type_of(self, state: State, spans: Sequence[Span]) -> str | Unsound:
@@ -259,8 +258,9 @@ class _Text:
         items: list[ast.Expression] = []
         body = self.body
         if shown is not None and self.last is not None:
-            body = self.body[:-1]
-            items.append(self._older(self.last, {name.text for name in names.bound(self.body)}, ()))
+            value, known = ast.Name(VALUE, here), ast.TypeKnown(shown, here)
+            body = (*self.body[:-1], ast.Let(value, False, known, self.last, self.last.span))
+            items.append(ast.Reference(VALUE, here))
         given = [ast.Reference(each.name, self.word(each.name)) for each in kept]
         items += [
             ast.Attribute(node, ast.Name("top", node.span), node.span) if each.name in self.scored else node

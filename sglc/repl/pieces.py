@@ -6,6 +6,7 @@ A piece begins at a line at the left margin. Whether it declares something is tr
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -150,11 +151,10 @@ def _declares(piece: Span) -> bool:
 
 
 def _declared(pieces: list[Span], nodes: tuple[object, ...]) -> Iterator[Declared]:
-    for piece in pieces:
-        for node in nodes:
-            span: Span = node.span  # type: ignore[attr-defined]
-            if piece.start <= span.start < piece.end:
-                yield _known(piece, node)
+    ends = [piece.end for piece in pieces]
+    for node in nodes:
+        span: Span = node.span  # type: ignore[attr-defined]
+        yield _known(pieces[min(bisect_right(ends, span.start), len(pieces) - 1)], node)
 
 
 def _known(piece: Span, node: object) -> Declared:

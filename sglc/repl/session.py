@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from sglc.bytecode.code import Program
 from sglc.diagnostics.diagnostic import Diagnostic
-from sglc.driver import CompilerFault
 from sglc.externs.modules import Access
-from sglc.repl.compiling import Compiled, Compiler, Unsound
+from sglc.repl.compiling import UNTOLD, Compiled, Compiler, Unsound
 from sglc.repl.models import SessionModels, asks
 from sglc.repl.pieces import Declared, cut
 from sglc.repl.state import Entry, State, Variable
@@ -60,10 +59,6 @@ class Reply:
     shown: Shown | None = None
     result: RunResult | None = None
     interrupted: bool = False
-    partial: str = ""
-    """What was generated of a value when an error ended the run."""
-    ran: bool = False
-    """Whether a function of the input has begun to run."""
     fault: Exception | None = None
     """A fault of sglc itself."""
 
@@ -107,17 +102,15 @@ class ReplSession:
         """Check an input and run it. `hear` makes who hears of what happens meanwhile; `name` is what
         messages call the text. Ctrl-C ends the run, and the session goes on."""
         source = self.source(text, name)
-        before = self.state
+        before, steps = self.state, list(self.steps)
         try:
             reply = self._take(source, hear)
         except KeyboardInterrupt:
-            self.state = before
-            return Reply(False, interrupted=True, ran=True)
-        except (CompilerFault, Exception) as fault:
-            self.state = before
-            return Reply(False, fault=fault)
+            reply = Reply(False, interrupted=True)
+        except Exception as fault:
+            reply = Reply(False, fault=fault)
         if not reply.accepted:
-            self.state = before
+            self.state, self.steps = before, steps
         return reply
 
     def _take(self, source: Source, hear: Hear | None) -> Reply:
@@ -179,7 +172,7 @@ class ReplSession:
                 if culprit is not None and id(culprit) not in own:
                     guilty.setdefault(id(culprit), f"{each.message} ({each.code})")
             if not guilty:
-                return Reply(False, tuple(each for each in told if each.severity == "error"))
+                return Reply(False, tuple(errors))
             entries = [
                 replace(each, aside=True, reason=guilty[id(each.declared)])
                 if id(each.declared) in guilty
@@ -237,14 +230,13 @@ class ReplSession:
         except SglError as error:
             drawn = replace(diagnostic_of(error, made.program), witness="")
             told = made.composed.told(replace(drawn, reason=_own(drawn.reason, made.name)), made.source)
-            return Reply(False, (*found, told), partial=error.partial or "", ran=True)
+            return Reply(False, (*found, told))
         except ArgumentError as problem:
             return Reply(False, (*found, problem.diagnostic()))
         except ModelError as problem:
-            said = f"{problem.what}: {problem.where}"
-            return Reply(
-                False, (*found, Diagnostic("E0807", said, None, reason=problem.why, hint=problem.hint))
-            )
+            what = f"{problem.what}: {problem.where}"
+            told = Diagnostic("E0807", what, None, reason=problem.why, hint=problem.hint)
+            return Reply(False, (*found, told))
         finally:
             if heard is not None:
                 heard.listener = None
@@ -301,7 +293,7 @@ class ReplSession:
             variables[each.name] = Variable(each.name, each.type, value, each.span, each.mutable)
         said = self.state.said if result.said is None or made.code.kind == "pure" else result.said
         self.state = replace(self.state, variables=variables, said=replace(said, is_open=False))
-        return Reply(True, made.found, made.notes, shown, result, ran=True)
+        return Reply(True, made.found, made.notes, shown, result)
 
 
 @dataclass(slots=True)
@@ -314,10 +306,6 @@ class _Hearing:
         listener = self.listener
         if listener is not None:
             listener(event)
-
-
-UNTOLD = frozenset(("W0201", "W0203"))
-"""Findings about declarations that say nothing at a prompt: that nothing uses them yet."""
 
 
 def _own(reason: str, name: str) -> str:

@@ -153,6 +153,18 @@ def test_another_model_goes_on_with_the_same_conversation(tmp_path: Path) -> Non
     )
 
 
+def test_a_name_that_is_bound_anew_has_its_newest_value_behind_that(tmp_path: Path) -> None:
+    session = session_of(tmp_path, {})
+    taken(session, "let x = 1")
+    reply = taken(session, "let before = x\nlet x = x + 1\nlet x2 = x * 10\nx")
+    assert reply.shown is not None and reply.shown.value == 2
+    assert {name: each.value for name, each in session.state.variables.items()} == {
+        "x": 2,
+        "before": 1,
+        "x2": 20,
+    }
+
+
 def test_undo_takes_back_what_changed_something(tmp_path: Path) -> None:
     session = session_of(tmp_path, {})
     taken(session, "let x = 1")

@@ -19,6 +19,7 @@ ANSWERS: dict[str, object] = {
     "session.other": "blue",
     "session.guess": "4",
     "session.best": "blue",
+    "session.gen1": "7",
 }
 
 

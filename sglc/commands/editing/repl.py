@@ -125,9 +125,8 @@ def command(
     except ImportError as missing:
         if (missing.name or "").partition(".")[0] != "prompt_toolkit":
             raise
-        click.echo(
-            "lines are read as they are; pip install 'sglc[repl]' adds editing and completion", err=True
-        )
+        hint = "pip install 'sglc[repl]' adds editing, history and completion"
+        click.echo(f"lines are read as they are: {hint}", err=True)
         read_lines(console, sys.stdin, sys.stdout)
         return
     prompt_until_end(console, lambda: click.echo("sglc: :help lists the commands, Ctrl-D ends"))

@@ -63,6 +63,20 @@ FAULTS = (
         "tests/viewer/test_page.py::test_hostile_texts_everywhere",
     ),
     Fault(
+        "an input that fails leaves its declarations behind",
+        "sglc/repl/session.py",
+        "            self.state, self.steps = before, steps\n",
+        "            self.steps = steps\n",
+        "tests/repl/test_session.py::test_an_input_that_fails_changes_nothing",
+    ),
+    Fault(
+        "a variable that is bound anew is read before it is bound",
+        "sglc/repl/compiling.py",
+        "        already = {name.text for name in names.bound(before)}\n",
+        "        already = {name.text for name in self.candidates}\n",
+        "tests/repl/test_transcripts.py::test_transcripts[values and types]",
+    ),
+    Fault(
         "events of a branch go to the conversation that forked",
         "sglc/viewer/building.py",
         "            flow, span = _Flow(branch.items, flow.depth + 1), parent.fork.span\n",
