@@ -31,6 +31,9 @@ class Actions(Protocol):
     ) -> dict[str, object]:
         """The conversations of a call."""
 
+    def functions(self, source: Source, library: Library) -> dict[str, object]:
+        """The functions that can be run, and their parameters."""
+
     def plan(
         self,
         source: Source,
@@ -46,8 +49,8 @@ class Actions(Protocol):
 
 
 class Doing:
-    """Commands of the server: `sgl.server.preview`, `sgl.server.plan`, `sgl.server.test`. Each takes one
-    object, whose `uri` names the program."""
+    """Commands of the server: `sgl.server.preview`, `sgl.server.plan`, `sgl.server.test`,
+    `sgl.server.functions`. Each takes one object, whose `uri` names the program."""
 
     def __init__(self, session: Session, tokenizers: Tokenizers, actions: Actions) -> None:
         self.session = session
@@ -57,7 +60,8 @@ class Doing:
     def register(self) -> None:
         """Enter what is answered."""
         server = self.session.server
-        for name, answer in (("preview", self.preview), ("plan", self.plan), ("test", self.test)):
+        answered = {"preview": self.preview, "plan": self.plan, "test": self.test, "functions": self.functions}
+        for name, answer in answered.items():
             server.command(f"sgl.server.{name}")(_entered(answer))
         if formatter() is not None:
             answers(server, types.TEXT_DOCUMENT_FORMATTING, self.format)
@@ -67,6 +71,11 @@ class Doing:
         source, library = self._program(wanted)
         tokenizer = await self._tokenizer(wanted)
         return await asyncio.to_thread(self.actions.preview, source, library, tokenizer, wanted)
+
+    async def functions(self, wanted: Mapping[str, object]) -> dict[str, object]:
+        """The functions that can be run."""
+        source, library = self._program(wanted)
+        return await asyncio.to_thread(self.actions.functions, source, library)
 
     async def plan(self, wanted: Mapping[str, object]) -> dict[str, object]:
         """What functions cost."""

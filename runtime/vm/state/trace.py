@@ -17,6 +17,8 @@ PIECES = frozenset({"text", "forced", "generated"})
 """Events that add text."""
 FLUSHED_EVENTS = frozenset({"hole_end", "error", "finish", "check", "retry"})
 """Events after which a trace file is flushed, so that what stands in it is whole up to there."""
+REST = 100_000_000
+"""Nanoseconds of events after which it is flushed in any case, for those who read it while it grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class TraceWriter:
     def __init__(self, file: IO[str]) -> None:
         self._file = file
         self._first: int | None = None
+        self._flushed = 0
         self._begun: dict[tuple[str, object], int] = {}
         """When the hole began that is open, by branch and name."""
 
@@ -138,7 +141,8 @@ class TraceWriter:
             self._first = event.time
         more["t"] = _seconds(self._first, event.time)
         self._file.write(replace(event, data={**event.data, **more, **event.took}).line() + "\n")
-        if event.kind in FLUSHED_EVENTS:
+        if event.kind in FLUSHED_EVENTS or event.time - self._flushed > REST:
+            self._flushed = event.time
             self._file.flush()
 
     def close(self) -> None:

@@ -77,6 +77,15 @@ class Actions:
             "diagnostics": [to_json(each) for each in failed],
         }
 
+    def functions(self, source: Source, library: Library) -> Answer:
+        """The functions that can be run, with what is asked for before they are."""
+        from sglc.commands.editing.asked import asked_of
+
+        program, found = _compiled(source, library)
+        if program is None:
+            return _refused(found)
+        return {"ok": True, "functions": asked_of(program), "diagnostics": []}
+
     def plan(
         self,
         source: Source,
