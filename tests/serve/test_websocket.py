@@ -208,6 +208,8 @@ def test_who_may_connect() -> None:
         (b"Origin: http://localhost\xff", 403),
         (b"Authorization: Bearer \x80", 101),
         (b"Origin: http://[::1", 403),
+        (b"X-Long: " + b"v" * 9000, 400),
+        (b"Transfer-Encoding: chunked", 400),
         (b"Sec-WebSocket-Key: \x80", 400),
     ],
 )
