@@ -10,8 +10,8 @@ import asyncio
 import itertools
 import logging
 import time
-from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 
 from sglc.runtime.cluster.attended import AttendedWorker, Call, free_place
 from sglc.runtime.cluster.links import PATIENCE, Starter
@@ -251,7 +251,8 @@ class Pool:
                 return call
         if not is_overloaded(busiest.load, idle.load, idle.width):
             return None
-        call = busiest.waiting.pop()
+        call = most_alike(busiest.waiting)
+        busiest.waiting.remove(call)
         self._router.read.note(idle.number, call.beginning.names)
         return call
 
@@ -470,6 +471,14 @@ class Pool:
         while worker.load and worker.number in self._workers:
             await asyncio.sleep(TICK / 5)
         worker.link.send(written(end=True))
+
+
+def most_alike(waiting: Sequence[Call]) -> Call:
+    """Of the calls that wait the longest to come, the last one of those whose beginning most of them have:
+    whoever reads it can then take the others, too."""
+    seen = [*itertools.islice(reversed(waiting), MOST_LOOKED_AT)]
+    often = Counter(each.beginning.mark for each in seen)
+    return max(seen, key=lambda each: often[each.beginning.mark])
 
 
 async def _within(seconds: float, tasks: list[asyncio.Task[None]]) -> None:

@@ -7,7 +7,7 @@ memory. The tree is bounded; the blocks that no call had for the longest time ar
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +27,8 @@ class ReadPrefixes:
 
     def __init__(self, most: int = MOST_BLOCKS) -> None:
         self._most = most
+        self.held: Counter[int] = Counter()
+        """How many blocks each worker has."""
         self._blocks: OrderedDict[bytes, _Block] = OrderedDict()
         """The block used longest ago first. What lies above a block was always used after it, so that the
         first one has nothing below."""
@@ -43,7 +45,9 @@ class ReadPrefixes:
                 block = self._blocks[name] = _Block(above)
                 if above is not None:
                     self._blocks[above].below.add(name)
-            block.workers.add(worker)
+            if worker not in block.workers:
+                block.workers.add(worker)
+                self.held[worker] += 1
             above = name
         for name in reversed(names):
             self._blocks.move_to_end(name)
@@ -79,6 +83,7 @@ class ReadPrefixes:
             if block is None or worker not in block.workers:
                 continue
             block.workers.discard(worker)
+            self.held[worker] -= 1
             waiting += block.below
             if not block.workers:
                 self._drop_if_bare(each)
@@ -87,6 +92,7 @@ class ReadPrefixes:
         """A worker has nothing any more."""
         for name in [name for name, block in self._blocks.items() if worker in block.workers]:
             self.gone(worker, name)
+        self.held.pop(worker, None)
 
     def _drop_if_bare(self, name: bytes) -> None:
         """Take blocks that no worker has out of the tree, from one upwards, as far as nothing is below."""
@@ -101,5 +107,6 @@ class ReadPrefixes:
 
     def _drop(self, name: bytes) -> None:
         block = self._blocks.pop(name)
+        self.held.subtract(block.workers)
         if block.above is not None and block.above in self._blocks:
             self._blocks[block.above].below.discard(name)

@@ -2,7 +2,8 @@
 
 The rule is that of routers of inference servers (SGLang's cache-aware router; Ray Serve's
 `PrefixCacheAffinityRouter`), with two differences: beginnings are the call's own tokens, and workers say what
-has left their memory. Else the less loaded of two workers that are drawn gets it (Mitzenmacher, 2001).
+has left their memory. Else one of two workers that are drawn gets it (Mitzenmacher, 2001): the less loaded
+one, or, where both have about as much to do, the one that has read less: beginnings are divided evenly.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ STARVING = 0.5
 """… that other one does less than this share of what it can do at a time. Else nothing is won: each of them
 has enough to do, and one more beginning would be computed twice."""
 ROUNDS = 2
-"""What a worker does within so many rounds of its width is none: the other would first have to read."""
+"""What a worker does within so many rounds of its width is none: the other would first have to read. Nor does
+such a difference say who gets a beginning that nobody has read."""
 Rule = Literal["affinity", "round robin"]
 """Round robin is there to be measured beside."""
 
@@ -42,6 +44,11 @@ class Beginning:
     def enough(self) -> int:
         """The fewest blocks of it that a worker must have read to be preferred."""
         return max(1, ceil(LEAST_MATCH * self.tokens / BLOCK_TOKENS))
+
+    @property
+    def mark(self) -> bytes:
+        """The block up to which a worker must have read it to be preferred; empty where nothing is known."""
+        return self.names[min(self.enough, len(self.names)) - 1] if self.names else b""
 
 
 NOTHING = Beginning()
@@ -72,7 +79,7 @@ class Router:
             return sorted(loads)[self._turn % len(loads)]
         chosen = self._preferred(beginning, loads, width)
         if chosen is None:
-            chosen = self._drawn(loads)
+            chosen = self._drawn(beginning, loads, width)
         self.read.note(chosen, beginning.names)
         return chosen
 
@@ -89,9 +96,13 @@ class Router:
         best = min(matched, key=lambda worker: (-matched[worker], loads[worker], worker))
         return None if is_overloaded(loads[best], min(loads.values()), width) else best
 
-    def _drawn(self, loads: Mapping[int, int]) -> int:
+    def _drawn(self, beginning: Beginning, loads: Mapping[int, int], width: int) -> int:
+        """The less loaded of two, or the one that has read less where both have about as much to do."""
         workers: Sequence[int] = sorted(loads)
         if len(workers) == 1:
             return workers[0]
         first, second = self._draws.sample(workers, 2)
+        if beginning.names and abs(loads[first] - loads[second]) <= ROUNDS * width:
+            held = self.read.held
+            return min((first, second), key=lambda worker: (held[worker], loads[worker]))
         return second if loads[second] < loads[first] else first

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clustering.simulated_workers import Traffic, simulated
+from sglc.runtime.cluster.attended import Call
+from sglc.runtime.cluster.messages import Asked
+from sglc.runtime.cluster.pool import most_alike
 from sglc.runtime.cluster.prefix_tree import ReadPrefixes
-from sglc.runtime.cluster.router import Beginning, Router, is_overloaded
+from sglc.runtime.cluster.router import NOTHING, Beginning, Router, is_overloaded
 from sglc.runtime.kv.blocks import BLOCK_TOKENS
 from sglc.runtime.kv.names import names_of
 
@@ -76,6 +82,9 @@ def test_the_tree_knows_what_an_oracle_knows(
             assert tree.matches(names_of(tokens(each))) == known
             deep = {worker: length for worker, length in known.items() if length >= 3}
             assert tree.matches(names_of(tokens(each)), 3) == deep
+        assert {worker: tree.held[worker] for worker in range(4)} == {
+            worker: len(oracle.has.get(worker, ())) for worker in range(4)
+        }
     assert len(tree) == len(set().union(*oracle.has.values()))
 
 
@@ -85,7 +94,7 @@ def test_a_full_tree_forgets_and_never_makes_up(steps: list[tuple[int, list[int]
     for worker, blocks in steps:
         tree.note(worker, names_of(tokens(blocks)))
         oracle.note(worker, blocks)
-        assert len(tree) <= most
+        assert len(tree) <= most and sum(tree.held.values()) >= len(tree)
         known = oracle.matches(blocks)
         assert tree.matches(names_of(tokens(blocks)))[worker] == len(blocks)
         for other, length in tree.matches(names_of(tokens(blocks))).items():
@@ -122,6 +131,38 @@ def test_overload_is_both_times_and_more_while_another_could_do_with_more() -> N
     assert not is_overloaded(8, 0, 1) and is_overloaded(9, 0, 1)
     assert not is_overloaded(45, 30, 64) and not is_overloaded(128, 30, 64) and is_overloaded(129, 30, 64)
     assert not is_overloaded(129, 32, 64) and is_overloaded(19, 0, 9) and not is_overloaded(18, 0, 9)
+
+
+@given(seed=st.integers(0, 100), loads=st.lists(st.integers(0, 16), min_size=8, max_size=8))
+def test_beginnings_that_nobody_has_read_are_divided_evenly(seed: int, loads: list[int]) -> None:
+    """Two workers whose loads differ by two rounds of their width at most."""
+    router = Router(seed)
+    chosen = [router.choose(beginning(n, n, n), {1: loads[n], 2: 0}, 8) for n in range(8)]
+    assert sorted(chosen) == [1] * 4 + [2] * 4
+    assert router.choose(beginning(9), {1: 17, 2: 0}, 8) == 2 and router.choose(NOTHING, {1: 1, 2: 0}, 8) == 2
+
+
+def test_who_runs_dry_takes_what_most_have_in_common() -> None:
+    def waiting(*blocks: int) -> Call:
+        known = beginning(*blocks)
+        return Call(0, Asked("f", "{}"), known, lambda event: None, lambda place: None, asyncio.Future())
+
+    async def whole() -> None:
+        calls = [waiting(1, 5), waiting(2, 6), waiting(1, 7), waiting(3, 8), waiting(4, 9)]
+        assert most_alike(calls) is calls[2]
+        assert most_alike(calls[3:]) is calls[4]
+
+    asyncio.run(whole())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slow", [1.0, 1.5])
+def test_eight_beginnings_on_two_workers_are_computed_once(slow: float) -> None:
+    """In simulated time; also where the second worker takes half as long again for everything."""
+    traffic = Traffic(slow=slow)
+    shares = [simulated(traffic, "affinity", seed)[0] for seed in range(20)]
+    assert max(shares) <= 1.1
+    assert min(simulated(traffic, "round robin", seed)[0] for seed in range(5)) > 1.5
 
 
 @given(loads=st.dictionaries(st.integers(0, 20), st.integers(0, 30), min_size=1), seed=st.integers(0, 5))

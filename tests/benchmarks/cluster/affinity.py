@@ -1,6 +1,6 @@
 """Prompt tokens that workers compute where calls have eight beginnings: by the router, and in turn.
 
-    python tests/benchmarks/cluster/affinity.py [--rows 12] [--beginnings 8] [--model smollm2] [--width 8]
+    python tests/benchmarks/cluster/affinity.py [--rows 12] [--beginnings 8] [--model smollm2] [--seeds 1]
 
 Each beginning is a system message of some 400 tokens, and has `--rows` calls whose order is shuffled. The
 calls go to one worker, to two workers by the router's rule, and to two workers in turn. Prints for each the
@@ -39,9 +39,9 @@ fn pick(rules: str, question: str) -> int:
 WORDS = "sea lamp coat river stone paper glass bread cloud wheel garden letter winter copper".split()
 
 
-def calls(beginnings: int, rows: int) -> list[dict[str, str]]:
-    """Arguments of all calls, in a random order that is always the same."""
-    draws = random.Random(7)
+def calls(beginnings: int, rows: int, seed: int) -> list[dict[str, str]]:
+    """Arguments of all calls, in a random order that is the same for a seed."""
+    draws = random.Random(7 + seed)
     texts = [" ".join(draws.choices(WORDS, k=300)) + f" (house {n})" for n in range(beginnings)]
     found = [
         {"rules": text, "question": f"What is worth {draws.choice(WORDS)} number {row}?"}
@@ -53,7 +53,13 @@ def calls(beginnings: int, rows: int) -> list[dict[str, str]]:
 
 
 async def measured(
-    model: str, workers: int, rule: Rule, width: int, arguments: list[dict[str, str]], memory: int | None
+    model: str,
+    workers: int,
+    rule: Rule,
+    width: int,
+    arguments: list[dict[str, str]],
+    memory: int | None,
+    seed: int,
 ) -> tuple[int, int, float]:
     """Prompt tokens computed and looked up, and seconds without the start of the workers."""
     compiled = compile_source(Source("pick.sgl", PROGRAM)).program
@@ -65,7 +71,7 @@ async def measured(
         width=width,
     )
     known = Beginnings(compiled, load_tokenizer(model))
-    pool = Pool(ProcessLink.start, setup.line(), sizes, Router(rule=rule))
+    pool = Pool(ProcessLink.start, setup.line(), sizes, Router(seed, rule))
     await pool.open()
     begun = time.perf_counter()
 
@@ -99,17 +105,20 @@ def main() -> None:
     options.add_argument("--model", default="smollm2")
     options.add_argument("--width", type=int, default=8)
     options.add_argument("--memory", type=int, default=None, help="bytes of keys and values of each worker")
+    options.add_argument("--seeds", type=int, default=1)
     given = options.parse_args()
-    arguments = calls(given.beginnings, given.rows)
-    print("| workers | rule | computed | looked up | of one worker | seconds |\n|--:|---|--:|--:|--:|--:|")
-    least = 0
+    heads = ("seed", "workers", "rule", "computed", "looked up", "of one worker", "seconds")
+    print(f"| {' | '.join(heads)} |\n|--:|--:|---|--:|--:|--:|--:|")
     cases: list[tuple[int, Rule]] = [(1, "affinity"), (2, "affinity"), (2, "round robin")]
-    for workers, rule in cases:
-        computed, looked_up, seconds = asyncio.run(
-            measured(given.model, workers, rule, given.width, arguments, given.memory)
-        )
-        least = least or computed
-        print(f"| {workers} | {rule} | {computed} | {looked_up} | {computed / least:.2f} | {seconds:.1f} |")
+    for seed in range(given.seeds):
+        arguments, least = calls(given.beginnings, given.rows, seed), 0
+        for workers, rule in cases:
+            computed, looked_up, seconds = asyncio.run(
+                measured(given.model, workers, rule, given.width, arguments, given.memory, seed)
+            )
+            least = least or computed
+            row = (seed, workers, rule, computed, looked_up, f"{computed / least:.2f}", f"{seconds:.1f}")
+            print(f"| {' | '.join(map(str, row))} |", flush=True)
 
 
 if __name__ == "__main__":
