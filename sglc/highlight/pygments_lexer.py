@@ -232,7 +232,7 @@ class SglLexer(RegexLexer):  # type: ignore[misc]
             ('[ \\t]*(/(?:(?:\\\\.|\\[(?:\\\\.|[^\\]\\\\])*\\]|[^/\\\\\\[])+/|(?:\\\\.|[^/\\\\])+/))', _by(Token.Text, Token.String.Regex)),
         ],
         'text': [
-            ('(\\\\)(?=[$?]\\{)[$?]\\{', _by(Token.String.Heredoc, Token.String.Escape)),
+            ('(\\\\[$?]\\{)', _by(Token.String.Heredoc, Token.String.Escape)),
             ('(\\$\\{)', _by(Token.String.Heredoc, Token.String.Interpol), 'in insert'),
             ('(\\?\\{)', _by(Token.String.Heredoc, Token.String.Interpol), 'in hole'),
             ('[^\\\\$?\\r\\n]+', Token.String.Heredoc),

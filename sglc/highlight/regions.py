@@ -122,7 +122,7 @@ def colours(tables: Tables) -> Grammar:
         "regex": (_regex(False),),
         "slashed": (_regex(True),),
         "text": (
-            Match(r"(\\)(?=[$?]\{)[$?]\{", ("escape",)),
+            Match(r"(\\[$?]\{)", ("escape",)),
             _insert(),
             Region("hole", r"(\?\{)", ("hole",), rf"(\}})|{END_OF_LINE}", ("hole",), "", "hole"),
             Match(r"[^\\$?\r\n]+", ()),

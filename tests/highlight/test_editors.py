@@ -1,7 +1,7 @@
 """The grammars of editors agree with the parser, under the engines of the editors themselves.
 
-Each is tried on all programs of the examples, the standard library, the docs and the catalogue, and on generated
-ones; `SGLC_TEST_EXAMPLES=2000` in the environment makes these two thousand.
+Each is tried on all programs of the examples, the standard library, the docs and the catalogue, and on
+generated ones; `SGLC_TEST_EXAMPLES=2000` in the environment makes these two thousand.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def test_emacs(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_sublime() -> None:
-    """Sublime Text cannot be run here: its contexts are followed by an interpreter of the tests, with Python's
-    regular expressions.
+    """Sublime Text cannot be run here: its contexts are followed by an interpreter of the tests, with
+    Python's regular expressions.
     """
     contexts = SublimeContexts((EDITORS / "sublime" / "sgl.sublime-syntax").read_text(encoding="utf-8"))
     texts = programs(50)

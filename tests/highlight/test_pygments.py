@@ -47,8 +47,8 @@ def test_generated_programs() -> None:
 
 @pytest.mark.slow
 def test_names_like_words() -> None:
-    """A name such as `check` or `max` is no keyword. What stands right beside it does not always tell: of programs
-    in which one to three names are words of the language, at most 3 of 100 have a fault.
+    """A name such as `check` or `max` is no keyword. What stands right beside it does not always tell: of
+    programs in which one to three names are words of the language, at most 3 of 100 have a fault.
     """
     programs = programs_with_names_like_words(examples(400))
     assert len(faults(programs)) <= 0.03 * len(programs)
@@ -91,7 +91,10 @@ def test_no_text_is_lost() -> None:
 def test_an_open_bracket_ends_at_the_next_declaration() -> None:
     text = 'fn f(x: int, -> int:\n    return [1,\n\nfn g() -> str:\n    user: | Hello\n    return "a\n'
     spans = coloured(text)
-    assert ("Hello", "Token.Literal.String.Heredoc") in spans or (" Hello", "Token.Literal.String.Heredoc") in spans
+    assert ("Hello", "Token.Literal.String.Heredoc") in spans or (
+        " Hello",
+        "Token.Literal.String.Heredoc",
+    ) in spans
 
 
 def test_time_grows_with_the_text() -> None:

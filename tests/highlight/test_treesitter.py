@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from example_budget import examples
 from judges.highlighters import disagreement, meanings
-from judges.treesitter_colours import COMPILER, PACKAGE, colourer, compiled
+from judges.treesitter_colours import COMPILER, PACKAGE, colourer, compiled, query_of
 from strategies.mutated_programs import mutated, originals
 from strategies.programs.coloured_programs import (
     generated_programs,
@@ -43,8 +42,10 @@ def test_colours(language: object) -> None:
 
 
 def test_queries(language: object) -> None:
-    for path in sorted((PACKAGE / "queries").glob("*.scm")):
-        tree_sitter.Query(language, path.read_text(encoding="utf-8"))
+    paths = sorted((PACKAGE / "queries").glob("*.scm"))
+    assert len(paths) == 5
+    for path in paths:
+        query_of(language, path.stem)
 
 
 TEXT = """\
@@ -63,7 +64,7 @@ fn f() -> Word:
 
 def test_embedded_languages(language: object) -> None:
     tree = tree_sitter.Parser(language).parse(TEXT.encode())
-    query = tree_sitter.Query(language, (PACKAGE / "queries" / "injections.scm").read_text(encoding="utf-8"))
+    query = query_of(language, "injections")
     found = []
     for pattern, captures in tree_sitter.QueryCursor(query).matches(tree.root_node):
         (node,) = captures["injection.content"]
@@ -78,8 +79,7 @@ def test_embedded_languages(language: object) -> None:
 def test_folds_and_names(language: object) -> None:
     tree = tree_sitter.Parser(language).parse(TEXT.encode())
     for name, wanted in (("folds", {"function", "body", "role", "fence"}), ("locals", {"function", "name"})):
-        query = tree_sitter.Query(language, (PACKAGE / "queries" / f"{name}.scm").read_text(encoding="utf-8"))
-        captures = tree_sitter.QueryCursor(query).captures(tree.root_node)
+        captures = tree_sitter.QueryCursor(query_of(language, name)).captures(tree.root_node)
         assert {node.type for nodes in captures.values() for node in nodes} == wanted
 
 
@@ -94,7 +94,9 @@ def test_edits(language: object) -> None:
         for _ in range(4):
             start = dice.randrange(len(text) + 1)
             end = min(len(text), start + dice.choice((0, 0, 1, 5, 40)))
-            new = dice.choice((b"", b"\n", b"    ", b"| ", b"${x}", b"?{", b'"', b"#", b"grammar g:\n", b"x = 1"))
+            new = dice.choice(
+                (b"", b"\n", b"    ", b"| ", b"${x}", b"?{", b'"', b"#", b"grammar g:\n", b"x = 1")
+            )
             edited = text[:start] + new + text[end:]
             ends = start + len(new)
             tree.edit(start, end, ends, _point(text, start), _point(text, end), _point(edited, ends))
@@ -115,8 +117,3 @@ def test_faulty_programs_have_trees(language: object) -> None:
 def _point(text: bytes, place: int) -> tuple[int, int]:
     row = text.count(b"\n", 0, place)
     return row, place - (text.rfind(b"\n", 0, place) + 1)
-
-
-def test_the_license_of_the_header_is_kept() -> None:
-    assert (PACKAGE / "src" / "tree_sitter" / "parser.h").is_file()
-    assert isinstance(PACKAGE, Path)

@@ -166,7 +166,7 @@ const LISTS = {
     { regex: /[ \t]*(\/(?:(?:\\[^\n]|\[(?:\\[^\n]|[^\]\\])*\]|[^\/\\\[])+\/|(?:\\[^\n]|[^\/\\])+\/))/dyu, kinds: ["regex"] },
   ],
   "text": [
-    { regex: /(\\)(?=[$?]\{)[$?]\{/dyu, kinds: ["escape"] },
+    { regex: /(\\[$?]\{)/dyu, kinds: ["escape"] },
     { regex: /(\$\{)/dyu, kinds: ["insert"], region: "insert" },
     { regex: /(\?\{)/dyu, kinds: ["hole"], region: "hole" },
     { regex: /[^\\$?\r\n]+/dyu, kinds: [] },

@@ -210,11 +210,10 @@ def _tokens() -> dict[str, Node]:
         "string": sequence(
             [string('"'), _repeat(symbol("string_text"), symbol("escape"), insert), string('"')]
         ),
-        "string_text": _immediate(r'[^"\\\n$]+|\$'),
+        # A single `$` comes after `${`, which is longer, as both have no precedence.
+        "string_text": choice([_immediate(r'[^"\\\n$]+'), _immediate(r"\$", 0)]),
         "escape": _immediate(r"\\(u\{[0-9a-fA-F]+\}|[^\n])"),
-        "insert": sequence([_unnamed("_insert_open", "${"), symbol("_expression_or_else"), string("}")]),
-        # It goes before the single `$` of a string's text.
-        "_insert_open": {"type": "TOKEN", "content": {"type": "PREC", "value": 2, "content": string("${")}},
+        "insert": sequence([string("${"), symbol("_expression_or_else"), string("}")]),
         "regex": sequence([string("/"), symbol("regex_pattern"), _immediate("/")]),
         "regex_pattern": _immediate(r"(\\[^\n]|\[(\\[^\n]|[^\]\\\n])*\]|[^/\\\[\n])+"),
         "pipe_line": sequence([_unnamed("_pipe_mark", "|"), _repeat(symbol("prompt_text"), insert, hole)]),

@@ -29,4 +29,3 @@ def tree_sitter_json() -> str:
         "metadata": {"version": "0.1.0", "license": "Apache-2.0", "description": "SGL"},
     }
     return json.dumps(data, indent=2) + "\n"
-

@@ -96,7 +96,9 @@ def _steps(regex: Regex) -> list[str]:
 
 
 def _text(native: str) -> str:
-    return '"' + native.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t") + '"'
+    for char, written in (("\\", "\\\\"), ('"', '\\"'), ("\t", "\\t"), ("\r", "\\r"), ("\n", "\\n")):
+        native = native.replace(char, written)
+    return f'"{native}"'
 
 
 def _step(part: Regex) -> str:

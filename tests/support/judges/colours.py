@@ -89,7 +89,7 @@ class _Letters:
                 continue
             self._put(start, end, self._letter(self.resolved.get(start) or kind, start, end))
             if kind == "PIPE":
-                self._put(start, start + 1, "W")
+                self._put(start, start + 1 + self.text.startswith(" ", start + 1), "W")
         for parts in lexed.strings.values():
             for part in parts:
                 if len(part) == 3:

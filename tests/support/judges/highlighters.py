@@ -1,7 +1,8 @@
 """Runs the highlighters of editors, and compares what they give with what the parser takes a text for.
 
-TextMate (VS Code's engine), CodeMirror and highlight.js come from npm, in a folder that `SGLC_HIGHLIGHTERS` names:
-`npm install vscode-textmate@9 vscode-oniguruma@2 @codemirror/language highlight.js`. Vim and Emacs are Debian's.
+TextMate (VS Code's engine), CodeMirror and highlight.js come from npm, in a folder that `SGLC_HIGHLIGHTERS`
+names: `npm install vscode-textmate@9 vscode-oniguruma@2 @codemirror/language highlight.js`. Vim and Emacs are
+Debian's.
 """
 
 from __future__ import annotations

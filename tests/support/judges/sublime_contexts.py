@@ -1,4 +1,6 @@
-"""Follows the contexts of a `.sublime-syntax` file: a double of Sublime Text, with Python's regular expressions."""
+"""Follows the contexts of a `.sublime-syntax` file: a double of Sublime Text, with Python's regular
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ Span = tuple[str, str | None]
 
 
 class SublimeContexts:
-    """The contexts of one file. Of rules that match at several places the first place counts, then the order."""
+    """The contexts of one file. Of rules that match at several places the first place counts, then the
+    order.
+    """
 
     def __init__(self, text: str) -> None:
         self.contexts = yaml.safe_load(text.removeprefix("%YAML 1.2\n"))["contexts"]

@@ -7,9 +7,12 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from checkout import ROOT
-from sglc.highlight.classes import CLASSES
+
+if TYPE_CHECKING:
+    import tree_sitter
 
 PACKAGE = ROOT / "grammar" / "editors" / "tree-sitter"
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -38,15 +41,28 @@ def compiled(folder: Path) -> object:
     return tree_sitter.Language(capsule(entry(), b"tree_sitter.Language", None))
 
 
+_KEPT: list[object] = []
+"""Queries live as long as the process: py-tree-sitter 0.26 crashes where one with `#match?` is freed."""
+
+
+def query_of(language: object, name: str) -> tree_sitter.Query:
+    """A query of the package by its name."""
+    import tree_sitter
+
+    path = PACKAGE / "queries" / f"{name}.scm"
+    made = tree_sitter.Query(language, path.read_text(encoding="utf-8"))
+    _KEPT.append(made)
+    return made
+
+
 def colourer(language: object) -> Callable[[str], list[Span] | None]:
     """What colours a program; it gives None for one that tree-sitter finds faulty."""
     import tree_sitter
 
     parser = tree_sitter.Parser(language)
-    query = tree_sitter.Query(language, (PACKAGE / "queries" / "highlights.scm").read_text(encoding="utf-8"))
-    order = {
-        name: number for number, name in enumerate(query.capture_name(i) for i in range(query.capture_count))
-    }
+    query = query_of(language, "highlights")
+    names = [query.capture_name(number) for number in range(query.capture_count)]
+    order = {name: number for number, name in enumerate(names)}
 
     def coloured(text: str) -> list[Span] | None:
         data = text.encode()
@@ -75,7 +91,3 @@ def _spans(text: str, found: list[str | None]) -> list[Span]:
         spans.append((char, found[place]))
         place += len(char.encode())
     return spans
-
-
-CAPTURES = {each.tree_sitter: kind for kind, each in reversed(CLASSES.items())}
-"""A class for each capture; several classes of words have one."""

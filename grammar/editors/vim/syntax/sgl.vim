@@ -159,7 +159,7 @@ syntax region sglInListBracket matchgroup=sglBracketPunctuation start=/\%#=1\v%(
 syntax region sglInParensBracket matchgroup=sglBracketPunctuation start=/\%#=1\v%(\()/ end=/\%#=1\v%(\))/ end=/\%#=1\v^%(%(const|enum|extern|fn|grammar|import|pub|record|test|union|use)%(<|>)%([ \t]*[:,=.])@!)@=/ contained contains=@sglListBracket
 syntax region sglInHole matchgroup=sglTextHole start=/\%#=1\v%(\?\{)/ end=/\%#=1\v%(\})/ end=/\%#=1\v%(\r?$)@=/ contained contains=@sglListHole
 syntax region sglInInsert matchgroup=sglTextInsert start=/\%#=1\v%(\$\{)/ end=/\%#=1\v%(\})/ end=/\%#=1\v%(\r?$)@=/ contained contains=@sglListInsert
-syntax match sglTextEscape /\%#=1\v\zs%(\\)\ze%([$?]\{)@=[$?]\{/ contained
+syntax match sglTextEscape /\%#=1\v\zs%(\\[$?]\{)\ze/ contained
 syntax match sglHoleName /\%#=1\v%(\?\{)@16<=[ \t]*\zs%(%(\d)@!\k\k*)\ze%([ \t]*:)@=/ contained
 syntax region sglInString matchgroup=sglStringStartString start=/\%#=1\v%(")/ end=/\%#=1\v%(")/ end=/\%#=1\v%(\r?$)@=/ contains=@sglListString
 highlight default link sglInString sglString
