@@ -14,7 +14,7 @@ from strategies.programs.source_programs import source_program
 
 @cache
 def written_programs() -> tuple[str, ...]:
-    """Those of the examples, the standard library, the docs and the catalogue that have no errors of syntax."""
+    """Those of the examples, the standard library, the docs and the catalogue without errors of syntax."""
     return tuple(each.text for each in originals() if letters(each.text) is not None)
 
 
