@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sglc.highlight.regions import colours
+from sglc.highlight.core.regions import colours
 from sglc.highlight.treesitter import grammar as treesitter
 from sglc.highlight.treesitter import package, queries
 from sglc.highlight.treesitter.scanner import scanner_c

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sglc.highlight.classes import CLASSES, KEYWORDS, MARKS, TOKENS, WORDS
+from sglc.highlight.core.classes import CLASSES, KEYWORDS, MARKS, TOKENS, WORDS
 from sglc.syntax.lexer.keywords import BINARY, ROLES
 from sglc.syntax.tables import grammar_text, load
 
@@ -12,7 +12,7 @@ from sglc.syntax.tables import grammar_text, load
 def test_every_literal_of_the_grammar_has_a_class() -> None:
     literals = load().literals
     words = {each for each in (*literals, *BINARY, *ROLES) if each.isidentifier()}
-    assert words - set(WORDS) == set(), "say in sglc/highlight/classes.py what these words are"
+    assert words - set(WORDS) == set(), "say in sglc/highlight/core/classes.py what these words are"
     assert {each for each in literals if not each.isidentifier()} == set(MARKS)
     # `text` opens a fence; to the grammar that is one token.
     assert set(WORDS) - words == {"text"}

@@ -26,7 +26,7 @@ from judges.highlighters import (
     needs_vim,
 )
 from judges.sublime_contexts import SublimeContexts
-from sglc.highlight.classes import CLASSES, TextClass
+from sglc.highlight.core.classes import CLASSES, TextClass
 from strategies.programs.coloured_programs import (
     generated_programs,
     programs_with_names_like_words,

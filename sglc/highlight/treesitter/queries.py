@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sglc.highlight.classes import CLASSES, KEYWORDS, MARKS, WORDS
+from sglc.highlight.core.classes import CLASSES, KEYWORDS, MARKS, WORDS
 from sglc.highlight.treesitter.grammar import literals
 
 _MADE = "; Made by `python -m sglc.highlight`; edit sglc/highlight instead.\n\n"

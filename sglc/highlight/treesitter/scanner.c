@@ -23,7 +23,7 @@ typedef struct {
   uint16_t indents[MAX_INDENTS];
 } Scanner;
 
-// -- programs of regular expressions (sglc/highlight/programs.py) ---------------------------------------------------
+// -- programs of regular expressions (sglc/highlight/core/programs.py) ---------------------------------------------------
 
 enum { CHAR, SET, SPLIT, JUMP, AHEAD, BORDER, END, MATCH };
 

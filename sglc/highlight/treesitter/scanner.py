@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sglc.highlight.programs import Instruction, program
+from sglc.highlight.core.programs import Instruction, program
 from sglc.highlight.treesitter.grammar import SCANNED, soft_words
 from sglc.syntax.lexer.keywords import ROLES, SOFT
 

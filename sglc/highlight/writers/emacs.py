@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sglc.highlight.classes import CLASSES
-from sglc.highlight.regexes import (
+from sglc.highlight.core.classes import CLASSES
+from sglc.highlight.core.regexes import (
     Char,
     Choice,
     Group,
@@ -24,7 +24,7 @@ from sglc.highlight.regexes import (
     read,
     width,
 )
-from sglc.highlight.regions import END_OF_LINE, Grammar, Include, Match, Region, Rule
+from sglc.highlight.core.regions import END_OF_LINE, Grammar, Include, Match, Region, Rule
 
 
 def mode(grammar: Grammar) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sglc.highlight.classes import CLASSES
-from sglc.highlight.regions import Grammar, Include, Match, Region, Rule
+from sglc.highlight.core.classes import CLASSES
+from sglc.highlight.core.regions import Grammar, Include, Match, Region, Rule
 
 _HEAD = '''"""Colours of SGL for Pygments. Made by `python -m sglc.highlight`.
 

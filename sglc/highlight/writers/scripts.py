@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sglc.highlight.classes import CLASSES
-from sglc.highlight.dialects import javascript
-from sglc.highlight.regions import END_OF_LINE, Grammar, Include, Match, Region, Rule
+from sglc.highlight.core.classes import CLASSES
+from sglc.highlight.core.dialects import javascript
+from sglc.highlight.core.regions import END_OF_LINE, Grammar, Include, Match, Region, Rule
 
 _MADE = "// Made by `python -m sglc.highlight`; edit sglc/highlight instead.\n\n"
 

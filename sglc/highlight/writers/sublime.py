@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sglc.highlight.regions import Grammar, Include, Match, Region, Rule
+from sglc.highlight.core.regions import Grammar, Include, Match, Region, Rule
 from sglc.highlight.writers.textmate import SCOPE, scope
 
 _HEAD = f"""\

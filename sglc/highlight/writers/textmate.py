@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from sglc.highlight.classes import CLASSES
-from sglc.highlight.regions import Grammar, Include, Match, Region, Rule
+from sglc.highlight.core.classes import CLASSES
+from sglc.highlight.core.regions import Grammar, Include, Match, Region, Rule
 
 SCOPE = "source.sgl"
 """The scope of a whole file."""

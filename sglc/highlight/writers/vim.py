@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sglc.highlight.classes import CLASSES
-from sglc.highlight.dialects import vim
-from sglc.highlight.regions import BLANK, END_OF_LINE, Grammar, Include, Match, Region
+from sglc.highlight.core.classes import CLASSES
+from sglc.highlight.core.dialects import vim
+from sglc.highlight.core.regions import BLANK, END_OF_LINE, Grammar, Include, Match, Region
 
 _MADE = '" Made by `python -m sglc.highlight`; edit sglc/highlight instead.\n'
 _ORDER = (

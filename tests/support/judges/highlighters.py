@@ -18,7 +18,7 @@ import pytest
 
 from checkout import ROOT
 from judges.colours import letters
-from sglc.highlight.classes import CLASSES, KEYWORDS, TextClass
+from sglc.highlight.core.classes import CLASSES, KEYWORDS, TextClass
 
 FOLDER = os.environ.get("SGLC_HIGHLIGHTERS", "")
 EDITORS = ROOT / "grammar" / "editors"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from random import Random
 
 from judges.colours import letters
-from sglc.highlight.classes import WORDS
+from sglc.highlight.core.classes import WORDS
 from sglc.source import Source
 from sglc.syntax import parse
 from sglc.syntax.lexer.keywords import HARD

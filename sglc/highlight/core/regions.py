@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from sglc.highlight.words import WordRule, word_rules
+from sglc.highlight.core.words import WordRule, word_rules
 from sglc.immutable import value
 from sglc.syntax.lexer.keywords import HARD
 from sglc.syntax.lexer.layout import LINE_WORDS

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sglc.highlight.classes import WORDS
+from sglc.highlight.core.classes import WORDS
 from sglc.immutable import value
 from sglc.syntax.lexer.keywords import BINARY, HARD, ROLES, SOFT
 from sglc.syntax.tables import Tables

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sglc.highlight.regexes import Char, Choice, Group, Item, Look, Place, Regex, Repeat, Sequence, Set, read
+from sglc.highlight.core.regexes import (
+    Char,
+    Choice,
+    Group,
+    Item,
+    Look,
+    Place,
+    Regex,
+    Repeat,
+    Sequence,
+    Set,
+    read,
+)
 from sglc.immutable import value
 
 
