@@ -50,7 +50,7 @@ def scope(each: TextClass, kind: str) -> str:
 @needs_npm
 @pytest.mark.slow
 def test_textmate() -> None:
-    texts = programs(150)
+    texts = programs(100)
     coloured = by_node("textmate_colours.mjs", "vscode/syntaxes/sgl.tmLanguage.json", texts)
     assert faults(texts, [_innermost(spans) for spans in coloured], meanings(scope)) == []
 
@@ -66,7 +66,7 @@ def test_textmate_on_names_like_words() -> None:
 @needs_npm
 @pytest.mark.slow
 def test_codemirror() -> None:
-    texts = programs(150)
+    texts = programs(100)
     coloured = by_node("codemirror_colours.mjs", "codemirror/sgl.js", texts)
     assert faults(texts, coloured, meanings(lambda each, kind: each.codemirror)) == []
 
@@ -74,7 +74,7 @@ def test_codemirror() -> None:
 @needs_npm
 @pytest.mark.slow
 def test_highlightjs() -> None:
-    texts = programs(150)
+    texts = programs(100)
     coloured = by_node("highlightjs_colours.mjs", "highlightjs/sgl.js", texts)
     # The first part of a class has a prefix, each later one as many underscores as stand before it.
     known = meanings(lambda each, kind: re.sub(r"\.(.*)", r" \1_", each.highlightjs))
@@ -84,7 +84,7 @@ def test_highlightjs() -> None:
 @needs_vim
 @pytest.mark.slow
 def test_vim(tmp_path: Path) -> None:
-    texts = [text for text in programs(20)[::4] if "\r" not in text]
+    texts = [text for text in programs(20)[::8] if "\r" not in text]
     kinds = {"".join(part.capitalize() for part in kind.split()): kind for kind in CLASSES}
     whole = {"sglInPrompt": "prompt", "sglInFence": "prompt", "sglInString": "string", "sglInJson": "json"}
 
@@ -101,7 +101,7 @@ def test_vim(tmp_path: Path) -> None:
 @needs_emacs
 @pytest.mark.slow
 def test_emacs(tmp_path: Path) -> None:
-    texts = [text for text in programs(20)[::2] if "\r" not in text]
+    texts = [text for text in programs(20)[::4] if "\r" not in text]
     known = meanings(lambda each, kind: kind.replace(" ", "-"))
     assert faults(texts, by_emacs(texts, tmp_path), known) == []
 
@@ -112,7 +112,7 @@ def test_sublime() -> None:
     Python's regular expressions.
     """
     contexts = SublimeContexts((EDITORS / "sublime" / "sgl.sublime-syntax").read_text(encoding="utf-8"))
-    texts = programs(50)
+    texts = programs(30)[::2]
     assert faults(texts, [contexts.coloured(text) for text in texts], meanings(scope)) == []
 
 

@@ -83,7 +83,7 @@ def test_keywords_of_a_line(line: str, keywords: str) -> None:
 
 def test_no_text_is_lost() -> None:
     programs = originals()
-    for number in range(examples(300)):
+    for number in range(examples(150)):
         text = mutated(number, programs).text
         assert "".join(part for part, _ in coloured(text)) == text
 

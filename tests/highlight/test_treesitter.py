@@ -32,8 +32,8 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> object:
 def test_colours(language: object) -> None:
     """Also where names are words of the language: this parser knows its state, as that of sglc does."""
     colour, known = colourer(language), meanings(lambda each, kind: each.tree_sitter)
-    texts = [*written_programs(), *generated_programs(examples(300))]
-    for text in [*texts, *programs_with_names_like_words(examples(200))]:
+    texts = [*written_programs(), *generated_programs(examples(150))]
+    for text in [*texts, *programs_with_names_like_words(examples(100))]:
         spans = colour(text)
         assert spans is not None, text
         # To the queries blanks between tokens have no class.
@@ -109,7 +109,7 @@ def test_edits(language: object) -> None:
 def test_faulty_programs_have_trees(language: object) -> None:
     parser = tree_sitter.Parser(language)
     programs = originals()
-    for number in range(examples(300)):
+    for number in range(examples(150)):
         text = mutated(number, programs).text.encode()
         assert parser.parse(text).root_node.end_byte <= len(text)
 

@@ -1,1 +1,1 @@
-"""What is coloured how: classes of words, where these are keywords, and the rules that all grammars follow."""
+"""What is coloured how: classes of words, where these are keywords, the rules that all grammars follow."""

@@ -8,6 +8,8 @@ everything else.
 
 from __future__ import annotations
 
+from functools import cache
+
 from sglc.source import Source
 from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.lexer.tokens import LexedText
@@ -27,6 +29,7 @@ _KINDS = {
 }
 
 
+@cache
 def letters(text: str) -> str | None:
     """The letter of each character; None for a program with errors in its syntax."""
     parser = Parser(Source("program.sgl", text))
