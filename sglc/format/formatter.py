@@ -91,5 +91,5 @@ class _Layout:
     def _keep(self, end: int) -> None:
         """Add the text of a part that stays as it is, up to `end`, to the row that waits for it."""
         text = self.made.source.text[self.off : end]
-        self.out[-1].text = _LINE_END.sub("\n", text).rstrip("\n")
+        self.out[-1].text = _LINE_END.sub("\n", text).rstrip("\n").removesuffix("\r")
         self.off = -1

@@ -106,6 +106,8 @@ def test_line_ends_become_newlines_and_a_byte_order_mark_goes():
 
 def test_a_carriage_return_that_is_text_stays_text():
     keeps_the_laws("fn f():\n    user: | a\r\r\n    assistant: | ?{x: bool}\n", compiled=True)
+    keeps_the_laws("# fmt: off\r\nfn f():\r\n  user: | a\r\r\n# fmt: on\r\n", compiled=True)
+    keeps_the_laws("# fmt: off\nfn f():\n  user: | a\r\r\n", compiled=True)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment", "## doc\n\n\n# two\n"])
