@@ -24,7 +24,7 @@ from sglc.syntax.parser import Parser
 from sglc.syntax.tree import ast
 
 _BEGINS = re.compile(
-    r"(?m)^(?:[ \t]*(?:#[^\n]*)?\r?\n)*"
+    r"(?m)^(?:[ \t\u00a0]*(?:#[^\n]*)?\r?\n)*"
     r"(pub|fn|part|aside|pure|record|enum|union|type|error|const|grammar|import|use|extern|test)\b"
 )
 _LAST = "const last__ = 1\n"

@@ -135,7 +135,8 @@ def _shown(snapshot: Snapshot, call: OpenCall, offset: int) -> _Found | None:
     if target is not None:
         return _declared(target)
     head, _, label = call.called.rpartition(".")
-    row = _METHODS.get(label) if head else FUNCTIONS.get(label)
+    is_method = bool(head) or snapshot.text[call.start - 1 : call.start] == "."
+    row = _METHODS.get(label) if is_method else FUNCTIONS.get(label)
     if row is None:
         return None
     parameters = tuple(
