@@ -17,7 +17,7 @@ from sglc.lsp.findings import Numbered
 from sglc.lsp.places import Places
 from sglc.lsp.positions import Encoding
 from sglc.lsp.registering import answers, plain
-from sglc.lsp.session import Session
+from sglc.lsp.session import MOST_CHECKS, Session
 from sglc.lsp.settings import Settings
 from sglc.lsp.tokenizers import Tokenizers
 from sglc.lsp.viewing import Viewing
@@ -55,7 +55,6 @@ class Lifecycle:
         answers(server, types.TEXT_DOCUMENT_DID_OPEN, self.did_open)
         answers(server, types.TEXT_DOCUMENT_DID_CHANGE, self.did_change)
         answers(server, types.TEXT_DOCUMENT_DID_CLOSE, self.did_close)
-        answers(server, types.TEXT_DOCUMENT_DID_SAVE, self.did_save, types.SaveOptions(False))
         answers(server, types.WORKSPACE_DID_CHANGE_WATCHED_FILES, self.did_change_files)
         answers(server, types.WORKSPACE_DID_CHANGE_CONFIGURATION, self.did_change_configuration)
         pulled = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False)
@@ -102,9 +101,6 @@ class Lifecycle:
         """A file was closed."""
         self.session.close(params.text_document.uri)
 
-    def did_save(self, params: types.DidSaveTextDocumentParams) -> None:
-        """A file was saved: what others read of it holds no more."""
-
     def did_change_files(self, params: types.DidChangeWatchedFilesParams) -> None:
         """Files were made, changed, renamed or deleted on the disk."""
         self.session.files_changed()
@@ -121,6 +117,7 @@ class Lifecycle:
         found: Sequence[types.Diagnostic] = ()
         if snapshot is not None:
             found = session.findings(snapshot).shown(session.documents.advice(snapshot))
+            session.tidy(MOST_CHECKS)
         return types.RelatedFullDocumentDiagnosticReport(items=list(found))
 
 

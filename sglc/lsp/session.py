@@ -65,8 +65,7 @@ class Session:
         others = self.documents.open(path, text[:LARGEST], saved=is_saved(uri))
         self._versions[path] = version
         self._soon(path, 0)
-        for other in others:
-            self._soon(other, OTHERS)
+        self._tell_others(others)
 
     def change(self, uri: str, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
         """An open file was edited; what the client sends of others is left out."""
@@ -83,8 +82,7 @@ class Session:
         rested = now - self._edited.get(path, 0) > DEBOUNCE
         self._edited[path] = now
         self._soon(path, 0 if rested else DEBOUNCE)
-        for other in others:
-            self._soon(other, OTHERS)
+        self._tell_others(others)
 
     def close(self, uri: str) -> None:
         """A file was closed: nothing is said of it any more."""
@@ -97,14 +95,12 @@ class Session:
         if not self.pulls:
             self._publish(uri, [], None)
         self.places.forget(uri)
-        for other in others:
-            self._soon(other, OTHERS)
+        self._tell_others(others)
 
     def files_changed(self) -> None:
         """Files have changed that the client does not hold open."""
         self.documents.forget_files()
-        for document in self.documents:
-            self._soon(document.path, DEBOUNCE)
+        self._tell_others([document.path for document in self.documents])
 
     def configure(self, data: object) -> None:
         """Take over settings of the client."""
@@ -158,7 +154,10 @@ class Session:
     # -- diagnostics ---------------------------------------------------------------------------------
 
     def _soon(self, path: Path, delay: float) -> None:
-        """Tell the diagnostics of a file, and of a sound program the advice when the user rests."""
+        """Tell the diagnostics of a file, and of a sound program the advice when the user rests. A client
+        that asks for them knows itself when it edits."""
+        if self.pulls:
+            return
         self._later(path, "advice", ADVICE + delay)
         self._later(path, "check", delay)
 
@@ -166,21 +165,21 @@ class Session:
         before = self._timers.pop((path, what), None)
         if before is not None:
             before.cancel()
-        action = self._check if what == "check" else self._advise
+        action = {"check": self._check, "advice": self._advise, "refresh": self._refresh}[what]
         self._timers[path, what] = asyncio.get_running_loop().call_later(delay, action, path)
 
     def _check(self, path: Path) -> None:
         self._timers.pop((path, "check"), None)
         document = self.documents.get(path)
-        if document is None or self.pulls:
+        if document is None:
             return
         snapshot = self.documents.snapshot(path)
         if snapshot is not None:
             shown = self.findings(snapshot).shown(snapshot.findings)
             self._publish(self.places.uri(path), shown, self._versions.get(path))
-        self._tidy(MOST_CHECKS)
+        self.tidy(MOST_CHECKS)
 
-    def _tidy(self, after: int) -> None:
+    def tidy(self, after: int) -> None:
         """Look for garbage, if so many checks have left some. Python does it at any moment, and takes longer
         than a check: so the server does it itself, when the user rests."""
         self._checks += 1
@@ -192,16 +191,22 @@ class Session:
         self._timers.pop((path, "advice"), None)
         if self.documents.get(path) is None:
             return
-        if self.pulls:
-            self._refresh()
-            return
         snapshot = self.documents.snapshot(path)
         if snapshot is not None and snapshot.sound:
             shown = self.findings(snapshot).shown(self.documents.advice(snapshot))
             self._publish(self.places.uri(path), shown, self._versions.get(path))
-        self._tidy(RESTING_CHECKS)
+        self.tidy(RESTING_CHECKS)
 
-    def _refresh(self) -> None:
+    def _tell_others(self, paths: list[Path]) -> None:
+        """Tell the diagnostics of files that were not edited themselves."""
+        for path in paths:
+            self._soon(path, OTHERS)
+        if paths and self.pulls:
+            self._later(Path(), "refresh", OTHERS)
+
+    def _refresh(self, path: Path) -> None:
+        """Have the client ask again."""
+        self._timers.pop((path, "refresh"), None)
         capabilities = self.server.client_capabilities.workspace
         asked = capabilities.diagnostics if capabilities is not None else None
         if asked is not None and asked.refresh_support:

@@ -191,7 +191,7 @@ def _spans(node: object) -> list[Span]:
     while waiting:
         each = waiting.pop()
         if each.__class__ is Span:
-            found.append(each)  # type: ignore[arg-type]
+            found.append(each)
         elif isinstance(each, tuple | list):
             waiting += each
         elif isinstance(each, Diagnostic):

@@ -16,6 +16,8 @@ pytest.importorskip("pytest_lsp", reason="pytest-lsp has the client")
 from lsprotocol import types
 from pytest_lsp.client import make_test_lsp_client
 
+pytestmark = pytest.mark.slow  # each test starts a server of its own
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "sglc", "lsp", *arguments]

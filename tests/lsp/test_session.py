@@ -14,6 +14,8 @@ from lsprotocol import types
 from checkout import ROOT
 from editing.lsp_client import Editor, position, with_editor
 
+pytestmark = pytest.mark.slow  # each test starts a server of its own
+
 WRONG = "pub pure fn f(a: int) -> int:\n    return b\n"
 
 

@@ -75,6 +75,7 @@ def ask_everything(snapshot: Snapshot, offset: int) -> None:
     every_repair(snapshot, snapshot.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_every_question_about_a_half_typed_text_has_an_answer(seed: int) -> None:
     documents = Documents()
@@ -89,3 +90,31 @@ def test_every_question_about_a_half_typed_text_has_an_answer(seed: int) -> None
                 ask_everything(snapshot, offset)
             except Exception as fault:
                 raise AssertionError(f"at {offset} of {text!r}") from fault
+
+
+HOSTILE = {
+    "brackets": "const A = " + "(" * 5_000,
+    "inserts": "fn f() -> str:\n    user: | " + "${" * 2_000,
+    "strings in inserts": "fn f() -> str:\n    user: | " + '${"' * 500,
+    "a long line": "const A = " + "1 + " * 40_000 + "1",
+    "a long prompt line": "fn f() -> str:\n    user: | " + "word " * 40_000,
+    "many levels": "pure fn f() -> int:\n" + "".join(" " * n + "if true:\n" for n in range(4, 400, 4)),
+    "nulls": "\0" * 100,
+    "odd line ends": "pure fn f() -> int:\r    return 1\r\rfn g(\r",
+    "many errors": "fn f(\n" * 3_000,
+    "many lines": "\n" * 50_000 + "const A = b",
+    "many dots": "const A = a" + ".b" * 5_000 + ".",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_have_answers(text: str) -> None:
+    documents = Documents()
+    path = Path("/program/hostile.sgl")
+    documents.open(path, text)
+    with bounded():
+        snapshot = documents.snapshot(path)
+        assert snapshot is not None
+        for offset in (0, len(text) // 2, len(text)):
+            ask_everything(snapshot, offset)

@@ -51,6 +51,7 @@ def assert_same(text: str, reader: PieceReader) -> None:
         assert node.span.source is source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_reading_in_pieces_is_reading_the_whole(part: int) -> None:
     texts = programs()
@@ -72,6 +73,7 @@ def test_only_what_has_changed_is_read() -> None:
     assert reader.read == 1
 
 
+@pytest.mark.slow
 def test_checks_of_pieces_find_what_whole_checks_find() -> None:
     texts = programs()
     for number in range(max(2, examples(8) // 4)):

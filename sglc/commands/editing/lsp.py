@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
+COLLECTED_AFTER = (1_000_000, 5, 5)
+"""Objects after which Python looks for garbage by itself: seldom, as the session does when the user rests."""
+
+
 @click.command("lsp")
 @click.option("--stdio", is_flag=True, help="Speak over stdin and stdout, as without any option.")
 @click.option("--tcp", "address", metavar="HOST:PORT", help="Wait for one client at this address instead.")
@@ -54,7 +58,7 @@ def command(
     _log_to(invocation, log)
     invocation.stage = "answering an editor"
     gc.freeze()
-    gc.disable()  # the session looks for garbage when the user rests
+    gc.set_threshold(*COLLECTED_AFTER)
     if address is None:
         server.start_io(stdout=_own_stdout())
     else:

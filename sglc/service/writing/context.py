@@ -16,6 +16,8 @@ Where = Literal[
     "module name", "mocked", "hole of mock", "error", "form", "retry", "case", "path", "model", "strategy",
     "hole",
 ]  # fmt: skip
+LONGEST = 2_000
+"""Characters of a line before the cursor behind which nothing is offered: searching them would take long."""
 _WORD = re.compile(r"[^\W\d]\w*$")
 _RECEIVER = re.compile(r"((?:[^\W\d]\w*(?:\([^()]*\)|\[[^\[\]]*\])?\.)+)$")
 _LET_TYPE = re.compile(r"\b(?:let|var|const)\s+\w+\s*:\s*[^=]*$")
@@ -54,7 +56,7 @@ def context_at(snapshot: Snapshot, offset: int) -> Context:
     def found(where: Where, **more: str) -> Context:
         return Context(where, word, start, before, kind=_kind(node, text, line_start), **more)
 
-    if _in_comment(before):
+    if len(before) > LONGEST or _in_comment(before):
         return found("nothing")
     pipe = _pipe(before)
     if pipe is not None:
