@@ -16,6 +16,7 @@ from sglc.service.holes.hover import hover
 from sglc.service.names import places
 from sglc.service.names.rename import CannotRename, renamable, renamed
 from sglc.service.writing.completion import Item, complete
+from sglc.service.writing.sight import type_definition
 from sglc.service.writing.signature import signature
 from sglc.source import Span
 
@@ -79,7 +80,7 @@ class Asking:
 
     def type_definition(self, params: types.TypeDefinitionParams) -> types.Location | None:
         """Where the type of a value is declared."""
-        return self._location(params, places.type_definition)
+        return self._location(params, type_definition)
 
     def _location(
         self,

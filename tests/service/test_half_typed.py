@@ -20,7 +20,7 @@ from example_budget import examples
 from sglc.service.core.documents import Documents
 from sglc.service.core.snapshot import Snapshot
 from sglc.service.holes.hover import hover
-from sglc.service.names.places import definition, name_at, type_definition
+from sglc.service.names.places import definition, name_at
 from sglc.service.views.hints import counts_of, types_of
 from sglc.service.views.lenses import lenses
 from sglc.service.views.repairs import every_repair, repairs
@@ -28,6 +28,7 @@ from sglc.service.views.structure import folds, links
 from sglc.service.views.symbols import symbols
 from sglc.service.views.tokens import classified
 from sglc.service.writing.completion import complete
+from sglc.service.writing.sight import type_definition
 from sglc.service.writing.signature import signature
 
 PATIENCE = 60

@@ -242,6 +242,7 @@ LAW: dict[str, set[str]] = {
         "sglc.callables",
     },
     "sglc.service": COMPILE
+    | CHECK
     | {
         *("sglc.plan", "sglc.project", "sglc.driver", "sglc.runtime.bounds", "sglc.runtime.mask"),
         *("sglc.runtime.decoding", "sglc.runtime.vm", "sglc.runtime.errors", "sglc.runtime.tokenizer"),

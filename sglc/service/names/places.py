@@ -35,18 +35,6 @@ def definition(snapshot: Snapshot, offset: int) -> Span | None:
     return None
 
 
-def type_definition(snapshot: Snapshot, offset: int) -> Span | None:
-    """Where the type of the value at an offset is declared."""
-    from sglc.service.names.targets import owner_of_type
-    from sglc.service.writing.sight import type_of
-
-    found = name_at(snapshot, offset)
-    if found is None:
-        return None
-    owner = owner_of_type(snapshot, type_of(snapshot, found.target))
-    return None if owner is None else owner.place
-
-
 def _used(snapshot: Snapshot, node: ast.Use) -> Source | None:
     try:
         return snapshot.library.find(node.path, snapshot.source)

@@ -14,7 +14,7 @@ from sglc.check.types.kinds import field_type, item_of, without_null
 from sglc.service.core.snapshot import Snapshot
 from sglc.service.names.occurrences import occurrences_of
 from sglc.service.names.targets import Target, binders, owner_of_type, qualified, targets_of
-from sglc.source import Source
+from sglc.source import Source, Span
 from sglc.syntax.tree import ast
 from sglc.types.type import FieldType, RecordType, UnionType
 
@@ -190,3 +190,10 @@ def type_of_expression(snapshot: Snapshot, node: ast.Expression, offset: int) ->
         case ast.String():
             return SIMPLE["str"]
     return None
+
+
+def type_definition(snapshot: Snapshot, offset: int) -> Span | None:
+    """Where the type of the value at an offset is declared."""
+    found = occurrences_of(snapshot).at(offset)
+    owner = None if found is None else owner_of_type(snapshot, type_of(snapshot, found.target))
+    return None if owner is None else owner.place
