@@ -104,7 +104,7 @@ class Debugger:
         """See `RunDebugger.begin`."""
         self.strands.begin(machine)
         self._returns = Returns()
-        self._step = Step(self.entry_step) if self.entry else None
+        self._step = Step(self.entry_step, reason="entry") if self.entry else None
         self.ended, self._held, self._raised, self._late = False, None, None, None
         self._calm()
         return tuple(self._looking(op.number, HANDLERS[op.number]) for op in OPCODES)
@@ -264,11 +264,8 @@ class Debugger:
         met = [each for each in self.breakpoints.armed(frame.code, pc) if each.kind != "hole"]
         step = self._step
         if step is not None and pc in self.places.of(frame.code).points and step.ends(strand, frame, pc):
-            reason: Reason = "statement"
-            if step.strand is None:
-                reason = "entry" if self.entry and self.history.next_number <= 1 else "pause"
             numbers = tuple(each.number for each in met if not each.condition and not each.log)
-            await self._stand(replace(self._stop(strand, frame, reason, ""), breakpoints=numbers))
+            await self._stand(replace(self._stop(strand, frame, step.reason, ""), breakpoints=numbers))
         elif met:
             await self._breakpoints(self._stop(strand, frame, "line", ""), met)
 
@@ -404,7 +401,7 @@ class Debugger:
     def pause(self) -> None:
         """Stop at the next statement, whichever it is."""
         if self.stop is None:
-            self._step = Step("statement")
+            self._step = Step("statement", reason="pause")
 
     def quit(self) -> None:
         """End the run where it next looks. At a stop the face says so itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.runtime.debug.places import CodePlaces
-from sglc.runtime.debug.stops import StepKind, Stop
+from sglc.runtime.debug.stops import Reason, StepKind, Stop
 from sglc.runtime.debug.strands import StrandState
 from sglc.runtime.vm.state.frame import Frame
 
@@ -22,6 +22,8 @@ class Step:
     pc: int = -1
     places: CodePlaces | None = None
     """Of the function in which it began."""
+    reason: Reason = "statement"
+    """What is told where it ends at a statement."""
 
     @classmethod
     def from_stop(cls, kind: StepKind, stop: Stop, places: CodePlaces) -> Step:

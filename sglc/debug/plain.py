@@ -75,15 +75,15 @@ class PlainFace:
 
     async def stopped(self, stop: Stop) -> Action:
         """See `Face.stopped`."""
-        self._chosen = 0
-        for line in showing.stop_lines(self._program, stop, self._line(stop, 0)):
+        self.arrived()
+        for line in self.head(stop):
             self._write(line)
         while True:
             text = self._read("(sgl) ")
             if text is None:
                 return Quit()
             try:
-                action = await self._done(stop, text.strip() or self._again)
+                action = await self.do(stop, text)
             except SglError as problem:
                 self._write(f"error: {problem.message}")
                 if problem.hint:
@@ -92,8 +92,20 @@ class PlainFace:
             if action is not None:
                 return action
 
-    async def _done(self, stop: Stop, text: str) -> Action | None:
-        """Do a command; how the run goes on, None where it stands."""
+    def arrived(self) -> None:
+        """The run stands anew: the newest frame is the chosen one."""
+        self._chosen = 0
+
+    def head(self, stop: Stop) -> Iterable[str]:
+        """Why and where a run stands."""
+        return showing.stop_lines(self._program, stop, self._line(stop, 0))
+
+    async def do(self, stop: Stop, text: str) -> Action | None:
+        """Do a command; an empty one is the last step once more. Gives how the run goes on, None for not yet.
+
+        Raises SglError for what cannot be done.
+        """
+        text = text.strip() or self._again
         word, _, rest = text.partition(" ")
         word, rest = _LONG.get(word, word), rest.strip()
         if word in _STEPS and not rest:
@@ -125,8 +137,17 @@ class PlainFace:
 
     # -- looking -------------------------------------------------------------------------------------
 
-    def _frame(self, stop: Stop) -> Frame:
+    def frame(self, stop: Stop) -> Frame:
+        """The chosen frame."""
         return frames_of(stop.strand.machine)[self._chosen].frame
+
+    def line(self, stop: Stop) -> int:
+        """The line at which the chosen frame stands."""
+        return self._line(stop, self._chosen)
+
+    def source(self, stop: Stop) -> Iterable[str]:
+        """The source around that line."""
+        return self._list(stop, "")
 
     def _line(self, stop: Stop, chosen: int) -> int:
         """The line of the statement at which a frame stands."""
@@ -138,17 +159,17 @@ class PlainFace:
 
     async def _print(self, stop: Stop, text: str) -> list[str]:
         assert self._expressions is not None
-        value = await self._expressions.evaluate(self._frame(stop), text)
+        value = await self._expressions.evaluate(self.frame(stop), text)
         return list(showing.value_lines(self._program, value))
 
     async def _mask(self, stop: Stop) -> list[str]:
         return list(showing.mask_lines(await mask_at(stop)))
 
     def _variables(self, stop: Stop, rest: str) -> Iterable[str]:
-        return showing.variable_lines(self._program, self._frame(stop))
+        return showing.variable_lines(self._program, self.frame(stop))
 
     def _conversation(self, stop: Stop, rest: str) -> Iterable[str]:
-        return showing.conversation_lines(self._frame(stop))
+        return showing.conversation_lines(self.frame(stop))
 
     def _list(self, stop: Stop, rest: str) -> Iterable[str]:
         look = frames_of(stop.strand.machine)[self._chosen]

@@ -172,6 +172,6 @@ def test_ctrl_c_pauses_a_run(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         while "paused" not in (line := process.stdout.readline()):
             assert line, "it has ended"
-        process.stdin.write("p n > 0\nq\n")
+        process.stdin.write("p n >= 0\nq\n")
         process.stdin.close()
         assert "bool = true" in process.stdout.read()

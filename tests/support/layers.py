@@ -283,6 +283,7 @@ LAW: dict[str, set[str]] = {
 
 THIRD_PARTY: dict[str, set[str]] = {
     "lark": {"sglc.lalr"},
+    "textual": {"sglc.debug"},
     "llvmlite": {"sglc.kernels"},
     "torch": {
         *("sglc.runtime.model", "sglc.runtime.executor", "sglc.runtime.adapters", "sglc.kernels.triton"),

@@ -1,4 +1,4 @@
-"""`sglc debug --plain`: the prompt at stdin and stdout."""
+"""`sglc debug` for people: the prompt at stdin and stdout, and the face for terminals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import click
 
 from sglc.commands.debugging.running import opened
 from sglc.commands.debugging.wanted import Wanted, debuggee
+from sglc.commands.running.execution import Outcome, Unseen
 from sglc.commands.running.live import visible
+from sglc.commands.running.narration import Narrator
 from sglc.commands.shared.invocation import CommandFailed, Invocation, fail, fault
 from sglc.debug.plain import PlainFace, set_limit
 from sglc.runtime.debug.debugger import Debugger
@@ -91,5 +93,36 @@ def at_prompt(
         armed(invocation, running.debugger, breaks, stops)
         with interrupts(running.debugger), contextlib.suppress(BrokenPipeError):
             running.finish()
+    if running.failed:
+        raise CommandFailed(1)
+
+
+def at_terminal(
+    invocation: Invocation, wanted: Wanted, breaks: tuple[str, ...], stops: tuple[str, ...]
+) -> None:
+    """Debug a call in a terminal, and print its value behind it. Without the extra this is E0812."""
+    try:
+        from sglc.debug.terminal import TerminalFace
+    except ImportError as missing:
+        found = fault(
+            "E0812",
+            f"the face of `sglc debug` for terminals needs the package {missing.name}",
+            hint="pip install 'sglc[debug]', or use --plain",
+        )
+        raise fail(invocation, found) from None
+    program = debuggee(invocation, wanted)
+    results: list[Outcome] = []
+
+    async def run() -> str:
+        results.append(await running.outcome(Narrator(program.program, Unseen(), program.code.name)))
+        return running.told(results[-1])
+
+    face = TerminalFace(program.program, run, visible)
+    with opened(invocation, program, face) as running:
+        face.plain.attach(running.debugger, running.expressions)
+        armed(invocation, running.debugger, breaks, stops)
+        face.run()
+        for outcome in results:
+            running.show(outcome)
     if running.failed:
         raise CommandFailed(1)

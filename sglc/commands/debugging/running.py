@@ -40,10 +40,16 @@ class Running:
         outcome = self.runner.run(self.debuggee.bound, debugger=self.debugger)
         self.show(outcome)
 
+    def told(self, outcome: Outcome) -> str:
+        """The value, or why there is none, in a line or more."""
+        if outcome.failed is None:
+            return value_text(self.debuggee.program, self.debuggee.code, outcome.value)
+        return str(outcome.failed.error)
+
     def show(self, outcome: Outcome) -> None:
         """Print the value; a failure goes to stderr. Ending the run in the debugger is none."""
         if outcome.failed is None:
-            click.echo(value_text(self.debuggee.program, self.debuggee.code, outcome.value))
+            click.echo(self.told(outcome))
         elif not self.debugger.ended:
             self.failed = True
             show(self.invocation, [outcome.failed.diagnostic])

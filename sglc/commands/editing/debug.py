@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -118,6 +119,7 @@ def command(
 
         serve_editors(Launcher(invocation, wanted, file is not None, breaks, stops), dap_port)
         return
-    from sglc.commands.debugging.prompt import at_prompt
+    from sglc.commands.debugging.prompt import at_prompt, at_terminal
 
-    at_prompt(invocation, wanted, breaks, stops)
+    at = at_terminal if not plain and sys.stdin.isatty() and sys.stdout.isatty() else at_prompt
+    at(invocation, wanted, breaks, stops)
