@@ -114,7 +114,7 @@ class Debugger:
         data = event.data
         if event.kind == "python" and data.get("how") == "called":
             self._returns.called(str(data["function"]))
-        if event.kind not in ("token", "hole_end", "again"):
+        if event.kind not in ("token", "forced", "generated", "hole_end", "again"):
             return
         passage = self.history.open_in(event.branch)
         if passage is None:
@@ -122,11 +122,14 @@ class Debugger:
         if event.kind == "token":
             if len(passage.tokens) < MOST_TOKENS:
                 passage.tokens.append(data)
+        elif event.text:
+            passage.written += event.text
         elif event.kind == "hole_end":
             passage.text, passage.ended = str(data["text"]), str(data["ended"])
             passage.scores = data.get("scores") or {}
-        else:
+        elif event.kind == "again":
             passage.tokens.clear()
+            passage.written = ""
 
     async def token(
         self, machine: Strand, index: int, drawn: Sampled, data: bytes, legal: NextTokens, logits: Logits

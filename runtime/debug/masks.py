@@ -74,8 +74,7 @@ async def mask_at(stop: Stop) -> MaskLook:
         logits = await token.logits()
         if logits.ndim != 1:
             raise SglError("Unsupported", "two models draw this hole together; see `alternatives`")
-        text = b"".join(str(each["text"]).encode() for each in passage.tokens[:-1]).decode("utf-8", "replace")
-        return _look(passage.name, text, logits, token.legal, token.texts)
+        return _look(passage.name, passage.written, logits, token.legal, token.texts)
     return await _first(stop, passage.index)
 
 

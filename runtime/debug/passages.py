@@ -37,6 +37,8 @@ class Passage:
     """The texts that the user has given it."""
     tokens: list[Mapping[str, object]] = field(default_factory=list)
     """Its tokens, as the event `token` tells them."""
+    written: str = ""
+    """Its text as far as it has been told."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """Probabilities of its options, of a `select` or `choose`."""
 
