@@ -59,7 +59,7 @@ def timed(text, rounds):
     return time.process_time() - before, found.statistics.steps, found.statistics.output_tokens
 
 instructions = int(sys.argv[1])
-pure = timed(PURE, instructions // 16)
+pure = timed(PURE, instructions // 14)
 holes = timed(HOLES, 60)
 print(json.dumps({"pure": pure[0], "steps": pure[1], "holes": holes[0], "tokens": holes[2]}))
 """
