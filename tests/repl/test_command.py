@@ -112,16 +112,18 @@ def test_what_was_typed_is_saved_as_a_program(tmp_path: Path) -> None:
 def test_the_newest_run_is_written_as_a_trace(cli: Cli, tmp_path: Path) -> None:
     session = session_of(tmp_path, {"session.it": "4"})
     path = tmp_path / "run.jsonl"
-    typed(session, f"user: | Hi\n| ?{{it: int in 0..9}}\n1 + 1\n| ?{{x: int in 0..9}}\n:trace {path}\n")
+    typed(session, f"user: | Hi\n| ?{{it: int in 0..9}}\n1 + 1\n:trace {path}\n")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert rows[0]["event"] == "start" and rows[-1]["event"] == "finish"
+    assert [row["text"] for row in rows if row["event"] == "hole_end"] == ["4"]
     assert cli("show", path)[0] == 0
 
 
 def test_files_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     session = session_of(tmp_path, {})
     missing = tmp_path / "none" / "x"
-    assert "E0805" in typed(session, f"1\n:save {missing}\n:trace {missing}\n")
+    shown = typed(session, f"| ?{{it: int in 0..9}}\n:save {missing}\n:trace {missing}\n")
+    assert shown.count("E0805") == 2
 
 
 def test_text_is_tinted_by_its_probability() -> None:

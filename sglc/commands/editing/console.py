@@ -18,8 +18,8 @@ from sglc.repl.compiling import Compiled, Unsound
 from sglc.repl.session import ReplSession, Reply, Shown
 from sglc.runtime.vm.state.trace import Event, TraceWriter
 
-MOST_EVENTS = 100_000
-"""Events of the newest run that are kept for `:trace`."""
+MOST_EVENTS = 50_000
+"""Events of a run that are kept for `:trace`."""
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"
 HELP: dict[str, tuple[str, str]] = {
     ":help": ("", "this list"),
@@ -34,7 +34,7 @@ HELP: dict[str, tuple[str, str]] = {
     ":model": ("[NAME]", "the model, or another one from now on"),
     ":seed": ("[N]", "the seed of every draw"),
     ":history": ("", "the inputs that were taken"),
-    ":trace": ("FILE", "write the newest run for `sglc show`"),
+    ":trace": ("FILE", "write the newest run that asked the model, for `sglc show`"),
     ":time": ("", "tell after each input how long it took, or no longer"),
     ":quit": ("", "leave; so does Ctrl-D"),
 }
@@ -52,7 +52,7 @@ class Console:
     columns: int = 80
     timed: bool = False
     events: list[Event] = field(default_factory=list)
-    """Those of the newest run."""
+    """Those of the newest run that asked a model."""
     last: str = ""
     """The newest input."""
     asking: str = ""
@@ -77,15 +77,16 @@ class Console:
         self.last = text
 
         def hear(made: Compiled) -> Callable[[Event], None]:
-            self.events.clear()
+            events: list[Event] = []
             if any(hole.name.startswith(made.name + ".") for hole in made.program.holes):
                 self.asking = text
             narrator = Narrator(made.program, sink, made.name)
 
             def heard(event: Event) -> None:
-                if len(self.events) < MOST_EVENTS:
-                    self.events.append(event)
+                if len(events) < MOST_EVENTS:
+                    events.append(event)
                 if event.kind == "hole_start":
+                    self.events = events
                     sink.begin()
                 elif event.kind == "token":
                     sink.probability(event.data.get("logprob"))
@@ -280,7 +281,7 @@ class Console:
 
     def _trace(self, rest: str) -> None:
         if not self.events:
-            self._line("nothing has run yet")
+            self._line("no hole was filled yet")
             return
         with TraceWriter.open(Path(rest)) as writer:
             for event in self.events:

@@ -11,7 +11,6 @@ import click
 
 from sglc.commands.running.run_options import (
     Models,
-    RunCommand,
     answer_options,
     engine_options,
     models_option,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from sglc.runtime.engine.core.options import EngineOptions
 
 
-@click.command("repl", cls=RunCommand)
+@click.command("repl")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @models_option(
     "Name, folder, GGUF file, scripted:FILE, or one elsewhere, as openai:NAME or vllm:URL; smollm2 "
