@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from sglc.externs.modules import access_for
 from sglc.notebook.functions import TOP, NotebookFunction, Told
 from sglc.notebook.pictures import CellError, Findings, Picture, Recorder, counted_errors
 from sglc.repl.session import ReplSession, Reply
@@ -39,7 +41,7 @@ class Notebook:
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
-        self.session = ReplSession(top=TOP)
+        self.session = ReplSession(top=TOP, access=access_for(Path("session.sgl")))
         self._modules: dict[str, Module] = {}
         """By model, of the newest program."""
         self._program: tuple[Program, Told] | None = None
@@ -168,8 +170,10 @@ class Notebook:
         if model not in self._modules:
             from sglc.api import made_module
 
-            named: LoadOptions = {"models": self.session.models.named}
-            self._modules[model] = made_module(self._newest()[0], [], model, None, named)
+            program, access = self._newest()[0], self.session.access
+            allowed = tuple(each for each in program.python_modules if not access.refusal(each))
+            options: LoadOptions = {"models": self.session.models.named, "allow_py": allowed}
+            self._modules[model] = made_module(program, [], model, None, options)
         functions = self._modules[model].functions
         if name not in functions:
             raise NameError(f"{name} is no function of the session any more")

@@ -122,6 +122,17 @@ def test_the_model_and_the_seed_of_a_cell_are_its_own(book: Notebook, tmp_path: 
     assert book.model("") == usual and book.session.seed == 0
 
 
+def test_functions_of_python_beside_the_notebook_may_be_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "doubling_beside.py").write_text("def double(n: int) -> int:\n    return n * 2\n")
+    book = Notebook(Shell())
+    double = 'extern py "doubling_beside:double" fn double(n: int) -> int effects read'
+    book.line_or_cell("", double + "\n\nfn four() -> int:\n    return double(2)")
+    assert book.line_or_cell("double(4)") == 8 and book.shell.user_ns["four"]() == 4
+
+
 def test_an_error_of_a_run_points_at_its_cell(book: Notebook) -> None:
     book.line_or_cell("", MOOD)
     book.line_or_cell("", 'error Stuck(why: str)\n\nfn dig() -> int:\n    raise Stuck("deep")')

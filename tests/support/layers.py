@@ -271,7 +271,7 @@ LAW: dict[str, set[str]] = {
     "sglc.repl": COMPILE
     | RUNTIME
     | {"sglc.driver", "sglc.externs", "sglc.project", "sglc.python", "sglc.runtime.backends"},
-    "sglc.notebook": WHOLE | {"sglc.repl", "sglc.python", "sglc.api"},
+    "sglc.notebook": WHOLE | {"sglc.repl", "sglc.python", "sglc.api", "sglc.externs"},
     "sglc.commands": WHOLE
     | {"sglc.debug", "sglc.runtime.debug", "sglc.testing", "sglc.externs", "sglc.compatibility"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
