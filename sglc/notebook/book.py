@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 from sglc.externs.modules import access_for
 from sglc.notebook.functions import TOP, NotebookFunction, Told
 from sglc.notebook.pictures import CellError, Findings, Picture, Recorder, counted_errors
+from sglc.repl.pieces import cut
 from sglc.repl.session import ReplSession, Reply
+from sglc.source import Source
 
 if TYPE_CHECKING:
     from sglc.api import Function, LoadOptions, Module
@@ -73,6 +75,7 @@ class Notebook:
     # -- cells ---------------------------------------------------------------------------------------
 
     def _cell(self, text: str, line: Line) -> object:
+        self._check_names(text, line)
         recorder = Recorder()
         session = self.session
         model, seed = session.models.name, session.seed
@@ -97,6 +100,17 @@ class Notebook:
 
         shown = reply.shown
         return classes_of(shown.program).out(shown.value)
+
+    def _check_names(self, text: str, line: Line) -> None:
+        """Refuse names that are no functions before anything is taken in."""
+        if not line.names:
+            return
+        declared = cut(Source("", text)).declarations
+        there = [*self._functions(), *(name for each in declared if each.function for name in each.names)]
+        unknown = [name for name in line.names if name not in there]
+        if unknown:
+            known = ", ".join(dict.fromkeys(there)) or "none"
+            raise CellError(f"there is no function {unknown[0]} to become a name; functions: {known}")
 
     def _tell(self, reply: Reply) -> None:
         if reply.found or reply.notes:
@@ -134,10 +148,6 @@ class Notebook:
         self._program = None
         there = self._functions()
         fresh = [name for name in there if before.get(name) != self._key(name)]
-        unknown = [name for name in line.names if name not in there]
-        if unknown:
-            known = ", ".join(there) or "none"
-            raise CellError(f"there is no function {unknown[0]} to become a name; functions: {known}")
         for name in fresh:
             self._models.pop(name, None)
             if line.model is not None:

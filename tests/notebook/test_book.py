@@ -52,7 +52,8 @@ def test_only_the_functions_that_are_named_become_names(book: Notebook) -> None:
     book.line_or_cell("two", two)
     assert "two" in book.shell.user_ns and "one" not in book.shell.user_ns
     with pytest.raises(CellError, match="no function three to become a name; functions: one, two"):
-        book.line_or_cell("three", "fn four() -> int:\n    return 4\n".replace("four", "two"))
+        book.line_or_cell("three", "fn two() -> int:\n    return 4\n")
+    assert book.shell.user_ns["two"]() == 2, "nothing of the cell was taken in"
 
 
 def test_a_name_means_the_newest_function(book: Notebook) -> None:
