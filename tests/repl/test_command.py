@@ -75,6 +75,18 @@ def test_a_file_is_looked_for_beside_the_program(cli: Cli, lines: object, tmp_pa
     assert cli("repl", main)[:2] == (0, f"{main} is taken in\n4 : int\n")
 
 
+def test_a_file_without_declarations_is_taken_in(cli: Cli, lines: object, tmp_path: Path) -> None:
+    empty = tmp_path / "nothing yet .sgl"
+    empty.write_text("# later\n", encoding="utf-8")
+    lines("1 + 1\n")  # type: ignore[operator]
+    assert cli("repl", empty)[:2] == (0, f"{empty} is taken in\n2 : int\n")
+
+
+def test_a_closed_stdin_is_an_empty_one(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert cli("repl") == (0, "", "")
+
+
 def test_bad_options_are_refused(cli: Cli) -> None:
     assert cli("repl", "--seed", "-1")[0] == 2
     assert cli("repl", "--max-tokens", "0")[0] == 2

@@ -238,17 +238,21 @@ class Console:
         self.session.reset(all_of_it=rest == "all")
 
     def _load(self, rest: str) -> None:
+        self.load(Path(rest))
+
+    def load(self, file: Path) -> None:
+        """Take in the declarations of a program, all or none."""
         from sglc.commands.shared.programs import read_text
 
-        text, problem = read_text(Path(rest))
+        text, problem = read_text(file)
         if problem is not None:
             self.refused += 1
             self._draw(problem)
             return
-        reply = self.session.take(text, name=rest)
+        reply = self.session.take(text, name=str(file))
         self._tell(reply)
         if reply.accepted:
-            self._line(f"{rest} is taken in", dim=True)
+            self._line(f"{file} is taken in", dim=True)
 
     def _save(self, rest: str) -> None:
         from sglc.commands.editing.saving import program_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
 from pathlib import Path
@@ -95,7 +96,8 @@ def command(
         wiring = wired(answers, (own, *named.values()), known)
     except ArgumentError as problem:
         raise fail(invocation, problem.diagnostic()) from None
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    lines = sys.stdin or io.StringIO()  # closed by who started us
+    terminal = lines.isatty() and sys.stdout.isatty()
 
     def tell(name: str) -> None:
         if terminal:
@@ -112,11 +114,11 @@ def command(
     columns = shutil.get_terminal_size().columns if terminal else 100
     console = Console(invocation, session, sys.stdout, invocation.color_stdout, columns)
     if file is not None:
-        console.feed(f":load {file}")
-        if not session.steps:
+        console.load(file)
+        if console.refused:
             raise CommandFailed(1)
     if not terminal or plain:
-        if not read_lines(console, sys.stdin, sys.stdout if terminal else None):
+        if not read_lines(console, lines, sys.stdout if terminal else None):
             raise CommandFailed(1)
         return
     try:
@@ -126,7 +128,7 @@ def command(
             raise
         hint = "pip install 'sglc[repl]' adds editing, history and completion"
         click.echo(f"lines are read as they are: {hint}", err=True)
-        read_lines(console, sys.stdin, sys.stdout)
+        read_lines(console, lines, sys.stdout)
         return
     prompt_until_end(console, lambda: click.echo("sglc: :help lists the commands, Ctrl-D ends"))
 
