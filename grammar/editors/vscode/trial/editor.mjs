@@ -1,0 +1,175 @@
+// A fresh editor in a browser: code-server with an empty profile and the packed extension, steered through Chromium.
+//
+// CODE_SERVER is a folder where `npm i code-server playwright-core` was done, CHROMIUM a browser, SGLC what the
+// setting `sgl.path` names.
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+export const ROOT = join(HERE, "..", "..", "..", "..");
+const PATIENCE = 120_000;
+
+/** Opens the editor on a folder with some files (name to path) and gives it to a function; all is ended after it. */
+export async function withEditor({ files, theme = "Default Light Modern", zoom = 0, size = { width: 1100, height: 620 } }, act) {
+  const place = process.env.CODE_SERVER;
+  if (!place) {
+    throw new Error("CODE_SERVER names no folder with code-server and playwright-core");
+  }
+  const { chromium } = createRequire(join(place, "package.json"))("playwright-core");
+  const folder = mkdtempSync(join(tmpdir(), "sgl-editor-"));
+  const server = join(place, "node_modules", "code-server", "out", "node", "entry.js");
+  const [profile, extensions, workspace] = ["profile", "extensions", "workspace"].map((name) => join(folder, name));
+  mkdirSync(join(profile, "User"), { recursive: true });
+  mkdirSync(workspace);
+  for (const [name, path] of Object.entries(files)) {
+    cpSync(path, join(workspace, name));
+  }
+  writeFileSync(join(profile, "User", "settings.json"), JSON.stringify(settings(theme, zoom)));
+  const common = [server, "--config", join(folder, "config.yaml"), "--user-data-dir", profile, "--extensions-dir", extensions];
+  const installed = spawnSync(process.execPath, [...common, "--install-extension", join(HERE, "..", "sgl.vsix")], { encoding: "utf8" });
+  if (installed.status !== 0) {
+    throw new Error(`the extension cannot be installed: ${installed.stdout}${installed.stderr}`);
+  }
+  const port = await freePort();
+  const more = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"];
+  const running = spawn(process.execPath, [...common, ...more, workspace], { stdio: "ignore", detached: true });
+  let browser;
+  try {
+    browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+    const page = await browser.newPage({ viewport: size });
+    page.setDefaultTimeout(PATIENCE);
+    const address = `http://127.0.0.1:${port}/?folder=${encodeURIComponent(workspace)}`;
+    await until(() => page.goto(address).then(() => true));
+    await page.waitForSelector(".monaco-workbench");
+    return await act(new Editor(page, workspace));
+  } finally {
+    await browser?.close();
+    process.kill(-running.pid);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function settings(theme, zoom) {
+  return {
+    "sgl.path": process.env.SGLC ?? "sglc",
+    "sgl.model": process.env.SGL_MODEL ?? "smollm2",
+    "security.workspace.trust.enabled": false,
+    "workbench.colorTheme": theme,
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": false,
+    "workbench.layoutControl.enabled": false,
+    "window.commandCenter": false,
+    "window.zoomLevel": zoom,
+    "chat.commandCenter.enabled": false,
+    "editor.minimap.enabled": false,
+    "editor.fontSize": 12,
+    "breadcrumbs.enabled": false,
+    "telemetry.telemetryLevel": "off",
+    "extensions.ignoreRecommendations": true,
+    "testing.automaticallyOpenPeekView": "failureInVisibleDocument",
+    "debug.openDebug": "openOnDebugBreak",
+  };
+}
+
+/** What a user does and sees. */
+export class Editor {
+  constructor(page, workspace) {
+    this.page = page;
+    this.workspace = workspace;
+  }
+
+  /** Open a file of the folder by its name. */
+  async open(name) {
+    await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first().dblclick();
+    await this.page.locator(".tabs-container .tab.active", { hasText: name }).waitFor();
+    await this.page.locator(".editor-instance .view-line").first().waitFor();
+  }
+
+  /** Run a command of the palette by its title. */
+  async command(title) {
+    await this.page.keyboard.press("F1");
+    const box = this.page.locator(".quick-input-widget input");
+    await box.waitFor({ state: "visible" });
+    await box.fill(`>${title}`);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Go to a line of the editor. */
+  async line(number, column = 1) {
+    await this.page.keyboard.press("Control+g");
+    const box = this.page.locator(".quick-input-widget input");
+    await box.waitFor({ state: "visible" });
+    await box.fill(`:${number}:${column}`);
+    await this.page.keyboard.press("Enter");
+    await box.waitFor({ state: "hidden" });
+  }
+
+  /** Answer the box that asks for a value. */
+  async answer(text) {
+    const box = this.page.locator(".quick-input-widget input");
+    await box.waitFor({ state: "visible" });
+    await box.fill(text);
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** The lens with a text. */
+  lens(text, number = 0) {
+    return this.page.locator(".codelens-decoration a", { hasText: new RegExp(`^${text}$`) }).nth(number);
+  }
+
+  /** The document of a page of the extension, once an element of it is there. */
+  async inside(selector) {
+    let found;
+    await until(async () => {
+      for (const frame of this.page.frames()) {
+        if (await frame.locator(selector).count().catch(() => 0)) {
+          found = frame;
+          return true;
+        }
+      }
+      return false;
+    });
+    return found;
+  }
+
+  /** A picture in few colours. */
+  async picture(path) {
+    await this.page.mouse.move(5, 300);
+    await this.page.screenshot({ path });
+  }
+}
+
+/** Wait until something holds; a loaded machine needs patience. */
+export async function until(holds, patience = PATIENCE) {
+  const last = Date.now() + patience;
+  for (;;) {
+    try {
+      if (await holds()) {
+        return;
+      }
+    } catch (problem) {
+      if (Date.now() > last) {
+        throw problem;
+      }
+    }
+    if (Date.now() > last) {
+      throw new Error(`did not come: ${holds}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const taken = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = taken.address();
+      taken.close(() => resolve(port));
+    });
+  });
+}

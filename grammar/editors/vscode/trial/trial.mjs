@@ -1,0 +1,192 @@
+// Tries the packed extension as a user does, says what was seen and when, and takes the pictures of the README.
+//
+//     npm run package && CODE_SERVER=… SGLC=… node trial/trial.mjs [--pictures]
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import assert from "node:assert/strict";
+import { ROOT, until, withEditor } from "./editor.mjs";
+
+const PICTURES = join(dirname(fileURLToPath(import.meta.url)), "..", "pictures");
+const WANTED = process.argv.includes("--pictures");
+const THEME = "a lighthouse at the end of the world";
+const BROKEN = `record Order:
+    item: str max 40 chars
+    count: int in 1..99
+
+## Finds an order in a text.
+fn read(text: str) -> Order:
+    system: | Answer with \${schema(Order)}
+    user: | \${text}
+    assistant: | ?{found: Order}
+    return fuond
+
+test "an order has an item":
+    fuzz read(text = "two teapots") times 20:
+        expect len(it.item) <= 40
+`;
+const TESTED = `fn guess(hint: str) -> int:
+    user: | \${hint}
+    assistant: | ?{number: int in 1..9}
+    return number
+
+test "the number comes back":
+    mock guess.number = 7
+    expect guess("a digit") == 7
+
+test "it is another one":
+    mock guess.number = 7
+    expect guess("a digit") == 8
+`;
+
+const begun = Date.now();
+const say = (text) => console.log(`${((Date.now() - begun) / 1000).toFixed(1).padStart(6)} s  ${text}`);
+const scratch = mkdtempSync(join(tmpdir(), "sgl-programs-"));
+writeFileSync(join(scratch, "broken.sgl"), BROKEN);
+writeFileSync(join(scratch, "tested.sgl"), TESTED);
+
+async function picture(editor, name) {
+  if (WANTED) {
+    mkdirSync(PICTURES, { recursive: true });
+    await editor.picture(join(PICTURES, `${name}.png`));
+    say(`picture ${name}`);
+  }
+}
+
+/** Words of the text have several colours, and the same word class has one. */
+async function colours(editor) {
+  const found = await editor.page.evaluate(() =>
+    [...document.querySelectorAll(".view-line > span > span")].map((each) => [each.textContent.trim(), getComputedStyle(each).color]),
+  );
+  const of = (word) => found.find(([text]) => text === word)?.[1];
+  assert.ok(new Set(found.map(([, colour]) => colour)).size >= 4, "fewer than four colours");
+  assert.ok(of("record") && of("record") === of("fn"), "keywords have one colour");
+  say(`colours: ${new Set(found.map(([, colour]) => colour)).size}`);
+}
+
+async function diagnostics(editor) {
+  const { page } = editor;
+  await editor.open("broken.sgl");
+  await page.locator(".squiggly-error").first().waitFor();
+  await colours(editor);
+  await editor.line(10, 13);
+  await editor.command("Show or Focus Hover");
+  const told = page.locator(".monaco-hover:visible", { hasText: "fuond" });
+  await told.first().waitFor();
+  say(`a mistake is underlined: ${(await told.first().innerText()).split("\n")[0]}`);
+  if (WANTED) {
+    await page.screenshot({ path: join(PICTURES, "diagnostics.png") });
+  }
+  await page.keyboard.press("Escape");
+  await editor.line(9, 22);
+  await editor.command("Show or Focus Hover");
+  const hover = page.locator(".monaco-hover:visible", { hasText: "Order" });
+  await hover.first().waitFor();
+  say(`hover over a hole: ${(await hover.first().innerText()).replaceAll(/\s+/g, " ").slice(0, 120)}`);
+  await page.keyboard.press("Escape");
+}
+
+async function preview(editor) {
+  await editor.open("character.sgl");
+  await editor.line(34);
+  await editor.lens("preview prompt").click();
+  const frame = await editor.inside(".unknown");
+  const [shared, given, hole] = await Promise.all([".shared", ".given", ".unknown"].map((each) => frame.locator(`#conversation ${each}`).allInnerTexts()));
+  assert.ok(shared.join("").includes("You invent crew members") && given.includes("<theme>"));
+  assert.ok(hole.some((each) => each.includes("member")));
+  say(`preview: ${shared.length} shared parts, then ${given}, then ${hole}`);
+  await frame.locator("#conversation .given").first().scrollIntoViewIfNeeded();
+  await picture(editor, "preview");
+  await editor.page.locator(".tab", { hasText: "Prompt" }).locator(".codicon-close").click();
+}
+
+async function run(editor) {
+  await editor.open("character.sgl");
+  await editor.line(34);
+  await editor.lens("run").click();
+  await editor.answer(THEME);
+  const frame = await editor.inside("#conversation");
+  await frame.locator(".token").first().waitFor();
+  say("the first coloured token");
+  await frame.locator("#value .result").waitFor();
+  const value = JSON.parse(await frame.locator("#value .result").innerText());
+  assert.ok(value.home && value.motto);
+  say(`the value: ${value.name}, ${value.post}; ${await frame.locator("#state").innerText()}`);
+  await frame.locator(".token").nth(2).click();
+  await until(() => frame.locator(".token.chosen").count());
+  await until(async () => /Ln 41, Col 2[67]/.test(await editor.page.locator(".statusbar").innerText()));
+  assert.ok((await frame.locator("#inspector").innerText()).includes("legal tokens"));
+  say("a click on a token goes to its hole: line 41");
+  await editor.line(6);
+  await editor.page.locator(".view-line", { hasText: "member: Crew where" }).getByText("member", { exact: false }).first().waitFor().catch(() => undefined);
+  await frame.locator(".token").nth(4).click();
+  await picture(editor, "run");
+  const hostile = await frame.evaluate(() => document.querySelectorAll("#conversation img, #conversation script").length);
+  assert.equal(hostile, 0);
+  await editor.page.locator(".tab", { hasText: "Run: crew" }).locator(".codicon-close").click();
+}
+
+async function tests(editor) {
+  const { page } = editor;
+  await editor.open("tested.sgl");
+  await editor.lens("run test", 0).click();
+  await page.locator(".testing-run-glyph.codicon-testing-passed-icon, .codicon-testing-passed-icon").first().waitFor();
+  say("a test passes");
+  await editor.lens("run test", 1).click();
+  await page.locator(".codicon-testing-failed-icon, .testing-run-glyph.codicon-testing-failed-icon").first().waitFor();
+  const told = page.locator(".test-error-content-widget, .testing-peek-message, .test-message-inline-content, .monaco-diff-editor");
+  await told.first().waitFor();
+  say(`a test fails: ${(await told.first().innerText()).replaceAll(/\s+/g, " ").slice(0, 100)}`);
+  await picture(editor, "tests");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+}
+
+async function debugged(editor) {
+  const { page } = editor;
+  await editor.open("character.sgl");
+  await editor.line(42);
+  await page.keyboard.press("F9");
+  await page.locator(".codicon-debug-breakpoint").first().waitFor();
+  await page.keyboard.press("F5");
+  await editor.answer(THEME);
+  await page.locator(".debug-top-stack-frame-column, .codicon-debug-stackframe").first().waitFor();
+  const variables = page.locator(".debug-viewlet .monaco-list-row, .debug-variables .monaco-list-row");
+  await until(async () => (await variables.allInnerTexts()).some((each) => each.includes("member")));
+  const shown = (await variables.allInnerTexts()).filter((each) => /member|theme/.test(each));
+  say(`stopped at a breakpoint: ${shown.join(" | ").replaceAll(/\s+/g, " ").slice(0, 160)}`);
+  await picture(editor, "debugger");
+  await page.keyboard.press("F5");
+  await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
+  say("the session has ended");
+}
+
+const files = {
+  "character.sgl": join(ROOT, "examples", "character.sgl"),
+  "broken.sgl": join(scratch, "broken.sgl"),
+  "tested.sgl": join(scratch, "tested.sgl"),
+};
+const steps = { diagnostics, run, preview, tests, debugged };
+const named = process.argv.slice(2).filter((each) => !each.startsWith("--"));
+let failed = 0;
+try {
+  await withEditor({ files }, async (editor) => {
+    say("a fresh editor with the extension");
+    for (const [name, step] of Object.entries(steps)) {
+      if (named.length > 0 && !named.includes(name)) {
+        continue;
+      }
+      try {
+        await step(editor);
+      } catch (problem) {
+        failed += 1;
+        say(`FAILED ${name}: ${String(problem).slice(0, 500)}`);
+        await editor.page.screenshot({ path: join(tmpdir(), `sgl-failed-${name}.png`) });
+      }
+    }
+  });
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.exit(failed === 0 ? 0 : 1);
