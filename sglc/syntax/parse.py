@@ -47,12 +47,16 @@ def read(parser: Parser) -> tuple[ast.Module, list[Diagnostic], LexedText]:
     source = parser.source
     declarations, lexed = parser.module()
     diagnostics = parser.reporter.diagnostics
-    longest = max(map(len, source.text.splitlines()), default=0)
-    if lexed.longest > MANY_TOKENS or longest > LONG_LINE:
+    if _may_nest_deeply(source, lexed):
         declarations = too_deep(declarations, diagnostics)
     doc = parser.context.docs.of_module(declarations)
     parser.context.docs.report_strays()
     return ast.Module(source, declarations, doc), in_order(diagnostics), lexed
+
+
+def _may_nest_deeply(source: Source, lexed: LexedText) -> bool:
+    longest = max(map(len, source.text.splitlines()), default=0)
+    return lexed.longest > MANY_TOKENS or longest > LONG_LINE
 
 
 def parse_part(
@@ -64,10 +68,10 @@ def parse_part(
     if fault is not None:
         return (), [fault]
     parser = Parser(source)
-    read, lexed = parser.part(goal, start, end)
+    found, lexed = parser.part(goal, start, end)
     diagnostics = parser.reporter.diagnostics
-    nodes = tuple(read or ())
-    if lexed.longest > _MANY_TOKENS or max(map(len, source.text.splitlines()), default=0) > LONG_LINE:
+    nodes = tuple(found or ())
+    if _may_nest_deeply(source, lexed):
         nodes = too_deep(nodes, diagnostics)
     if goal == "module":
         parser.context.docs.of_module(cast(tuple[ast.Declaration, ...], nodes))
