@@ -207,8 +207,8 @@ class Session:
         most probable tokens are told with each token. With `decode` every hole is drawn token by token; with
         `select` a model elsewhere that tells no scores writes the option of a `select` itself. Holes with
         `answers` (of `rerun`) take these first, and no call runs ahead. The function's conversation begins
-        with what was `said` in an earlier one. A `debugger` hears of everything and may stop the run anywhere;
-        no call runs ahead then. Raises ArgumentError before it starts, SglError when it fails, and what a
+        with what was `said` in an earlier one. A `debugger` hears of everything and may stop the run, whose
+        calls do not run ahead then. Raises ArgumentError before it starts, SglError when it fails, and what a
         listener raises, which ends it; cancelling the task stops it at the next token.
         """
         if detailed is None:

@@ -267,13 +267,13 @@ LAW: dict[str, set[str]] = {
         *("sglc.recorded", "sglc.runtime.errors", "sglc.runtime.session", "sglc.testing"),
     },
     "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api", "sglc.debug"},
-    "sglc.commands": WHOLE | {"sglc.testing", "sglc.externs", "sglc.compatibility", "sglc.lsp", "sglc.repl"},
     "sglc.repl": COMPILE
     | RUNTIME
     | {"sglc.driver", "sglc.externs", "sglc.project", "sglc.python", "sglc.runtime.backends"},
     "sglc.notebook": WHOLE | {"sglc.repl", "sglc.python", "sglc.api", "sglc.externs"},
     "sglc.commands": WHOLE
-    | {"sglc.debug", "sglc.runtime.debug", "sglc.testing", "sglc.externs", "sglc.compatibility"},
+    | {"sglc.debug", "sglc.runtime.debug", "sglc.testing", "sglc.externs", "sglc.compatibility"}
+    | {"sglc.lsp", "sglc.repl"},
     "sglc.cli": WHOLE | {"sglc.testing", "sglc.commands"},
     "sglc.__main__": {"sglc.cli"},
     "sglc": {"sglc.api", "sglc.python", "sglc.decorators"},
@@ -318,7 +318,6 @@ THIRD_PARTY: dict[str, set[str]] = {
     "nats": {"sglc.runtime.serve.queue"},
     "uvicorn": {"sglc.runtime.serve"},
     "prompt_toolkit": {"sglc.commands"},
-    "pygments": {"sglc.commands"},
     "IPython": {"sglc.notebook"},
     "websockets": {"sglc.runtime.serve"},
     "click": {"sglc.cli", "sglc.commands"},
@@ -328,7 +327,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "ray": {"sglc.runtime.cluster"},
     "pygls": {"sglc.lsp", "sglc.commands"},
     "lsprotocol": {"sglc.lsp"},
-    "pygments": {"sglc.highlight"},
+    "pygments": {"sglc.highlight", "sglc.commands"},
     "numpy": {room for room in LAW if room.startswith(("sglc.runtime", "sglc.kernels"))},
 }
 """Package to the rooms that may import it. Packages that are not here may be imported by none but `OPEN`."""
