@@ -16,6 +16,12 @@ def main(arguments: list[str]) -> int:
     if arguments not in ([], ["--check"]):
         print(f"unknown arguments: {' '.join(arguments)}; there is only --check", file=sys.stderr)
         return 2
+    if not (ROOT / "grammar" / "sgl.lark").is_file():
+        print(
+            f"{ROOT} is no checkout of sglc: the grammars are written where grammar/sgl.lark lies",
+            file=sys.stderr,
+        )
+        return 2
     stale = []
     for name, text in written_files().items():
         path = ROOT / name

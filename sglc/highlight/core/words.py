@@ -27,7 +27,8 @@ _BEHIND_OPERANDS_ALONE = frozenset(
     "where distinct by as at using raises within without limit".split()
 )
 """Words that go on behind an operand: a word before one of them is more likely a name than a keyword."""
-_LIKE_NAMES = frozenset("limit".split())
+_LIKE_NAMES = frozenset("n key limit seed weight times table schema temp text error test".split())
+"""Words that are more often names, where one of them stands before another word."""
 
 
 @value
@@ -85,7 +86,11 @@ def word_rules(tables: Tables) -> tuple[WordRule, ...]:
         and before & LINE_STARTS
         and "(" not in before
     )
-    behind_words: dict[str, re.Pattern[str]] = {}
+    behind_words = {
+        word: re.compile(_behind(word, known, statements), re.MULTILINE)
+        for word in WORDS
+        if _kind(word) in known.before
+    }
 
     def leads(head: str, word: str) -> bool:
         """Whether a keyword can be `head` where `word` follows as a name."""
@@ -104,10 +109,6 @@ def word_rules(tables: Tables) -> tuple[WordRule, ...]:
         in_brackets = (
             word in HARD or not starts_line or bool(before - LINE_STARTS - {":", "BROKEN", "else", "pub"})
         )
-        if not behind_words:
-            for each in WORDS:
-                if _kind(each) in known.before:
-                    behind_words[each] = re.compile(_behind(each, known, statements), re.MULTILINE)
         key = (
             WORDS[word],
             _before(word, before, known, leads),
@@ -179,32 +180,11 @@ def _no_head(word: str, known: Neighbours) -> str:
 
 def _takes_operands(word: str, known: Neighbours) -> bool:
     """Whether what stands behind a word is an operand of it, so that it is no operand itself."""
-    if word in _LIKE_NAMES or word in ("true", "false", "null"):
+    if word in ("limit", "true", "false", "null"):
         return False
     kind = _kind(word)
-    return (
-        word in HARD
-        or word in SOFT
-        or (
-            bool(known.behind.get(kind, frozenset()) & {"NAME", "STRING"})
-            and (
-                word
-                not in (
-                    "n",
-                    "key",
-                    "seed",
-                    "weight",
-                    "times",
-                    "table",
-                    "schema",
-                    "temp",
-                    "text",
-                    "error",
-                    "test",
-                )
-            )
-        )
-    )
+    takes = bool(known.behind.get(kind, frozenset()) & {"NAME", "STRING"})
+    return word in HARD or word in SOFT or (takes and word not in _LIKE_NAMES)
 
 
 def _behind(word: str, known: Neighbours, statements: list[str]) -> str:

@@ -15,7 +15,6 @@ from sglc.highlight.treesitter.notation import (
     Alternative,
     LarkRule,
     Node,
-    blank,
     choice,
     pattern,
     read,
@@ -249,6 +248,3 @@ def _uses(node: object, found: list[str]) -> None:
     elif isinstance(node, list):
         for each in node:
             _uses(each, found)
-
-
-__all__ = ["SCANNED", "blank", "grammar_json", "literals", "soft_words"]

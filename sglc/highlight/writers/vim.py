@@ -187,9 +187,8 @@ def _region(list_name: str, region: Region, contained: str) -> str:
     else:
         kind = region.begins[0]
     ends = [region.end]
-    for otherwise in (END_OF_LINE,):
-        if region.end.endswith(f"|{otherwise}"):
-            ends = [region.end[: -len(otherwise) - 1], otherwise]
+    if region.end.endswith(f"|{END_OF_LINE}"):
+        ends = [region.end.removesuffix(f"|{END_OF_LINE}"), END_OF_LINE]
     if region.end.startswith(r"(\)") or region.end.startswith(r"(\]") or region.end.startswith(r"(\}"):
         closing, _, rest = region.end.partition(")|")
         ends = [closing + ")", rest] if rest else ends
