@@ -72,7 +72,10 @@ def test_the_metadata_is_complete() -> None:
     assert (ROOT / "LICENSE").read_text(encoding="utf-8").lstrip().startswith("Apache License")
     assert project["requires-python"] == ">=3.11"
     assert project["scripts"] == {"sglc": "sglc.cli:main"}
-    assert project["entry-points"] == {"pytest11": {"sgl": "sglc.pytest_plugin"}}
+    assert project["entry-points"] == {
+        "pygments.lexers": {"sgl": "sglc.highlight.pygments_lexer:SglLexer"},
+        "pytest11": {"sgl": "sglc.pytest_plugin"},
+    }
 
 
 def test_the_base_needs_neither_torch_nor_transformers() -> None:
