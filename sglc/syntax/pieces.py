@@ -30,8 +30,8 @@ _BEGINS = re.compile(
 _LAST = "const last__ = 1\n"
 """What stands behind a piece while it is read."""
 
-_FAR_REACHING = frozenset(("deep", "dedent", "tab indentation"))
-"""Faults of the lexer that are told with regard to others of the file."""
+_FAR_REACHING = frozenset(("deep", "tab indentation"))
+"""Faults of the lexer behind which nothing is read, or that are told with regard to all of the file."""
 
 Key = tuple[str, str, bool]
 """The text of a piece, the text between it and the next one (None of it behind the last), and whether it is
@@ -48,6 +48,8 @@ class _Piece:
     strays: list[Diagnostic]
     doc: str
     base: int
+    alone: bool
+    """Whether its faults are told as they are only where no other piece has any."""
     spans: list[Span] = field(default_factory=list)
 
     def move(self, source: Source, base: int) -> None:
@@ -106,6 +108,9 @@ class PieceReader:
         found = [each for piece in pieces for each in piece.found]
         if not any(each.severity == "error" for each in found):
             found += [each for piece in pieces for each in piece.strays]
+        faulty = [piece for piece in pieces if piece.found]
+        if len(faulty) > 1 and any(piece.alone for piece in faulty):
+            return None
         edits = sum(bool(each.edits) for each in found)
         if found and (len(found) >= MAX_DIAGNOSTICS or edits > MOST or not pieces[0].declarations):
             return None
@@ -160,7 +165,7 @@ def _read(name: str, key: Key, tabs: bool) -> _Piece | None:
     ]
     if any(each.edits for each in found):
         found = with_sound_edits(found, source, lambda other: _faults(name, other))
-    piece = _Piece(declarations, found, strays, doc, 0)
+    piece = _Piece(declarations, found, strays, doc, 0, "dedent" in kinds)
     piece.spans = list({id(span): span for span in _spans((declarations, found, strays))}.values())
     return piece
 

@@ -1,4 +1,4 @@
-"""What may be written at an offset, the likeliest first."""
+"""What may be written at an offset, what fits best first."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TYPE_KINDS = ("type", "record", "enum", "union", "type parameter", "grammar")
 
 @value
 class Item:
-    """One thing that may be written. `rank` is less for what is likelier; `insert` is a snippet, empty where
+    """One thing that may be written. `rank` is less for what fits better; `insert` is a snippet, empty where
     it is the label itself."""
 
     label: str

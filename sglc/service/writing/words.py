@@ -128,9 +128,9 @@ OF_ANY = (
 OF_HOLES = (
     Word("max … tok", "the most tokens", "max ${1:60} tok"),
     Word("temp", "the temperature", "temp ${1:0.7}"),
-    Word("top_p", "the likeliest tokens of this mass", "top_p ${1:0.9}"),
+    Word("top_p", "the most probable tokens of this mass", "top_p ${1:0.9}"),
     Word("top_k", "so many tokens", "top_k ${1:40}"),
-    Word("min_p", "tokens of this share of the likeliest", "min_p ${1:0.05}"),
+    Word("min_p", "tokens of this share of the most probable one", "min_p ${1:0.05}"),
     Word("seed", "the source of draws", "seed $0"),
     Word("n", "so many samples", "n ${1:3}"),
     Word("distinct", "samples that differ"),
