@@ -43,8 +43,3 @@ class Places:
     def _buffer(self, uri: str) -> Path:
         name = re.sub(r"[^\w.-]+", "_", uri.rsplit("/", 1)[-1])[:80] or "untitled"
         return self.root / f".{name}"
-
-
-def is_saved(uri: str) -> bool:
-    """Whether an address is that of a file."""
-    return uri.startswith("file:")

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from sglc.lsp.findings import Findings, Numbered
-from sglc.lsp.places import Places, is_saved
+from sglc.lsp.places import Places
 from sglc.lsp.positions import Lines
 from sglc.lsp.settings import Settings, settings_of
 from sglc.service.core.documents import Document, Documents
@@ -62,7 +62,7 @@ class Session:
     def open(self, uri: str, text: str, version: int) -> None:
         """A file was opened."""
         path = self.places.path(uri)
-        others = self.documents.open(path, text[:LARGEST], saved=is_saved(uri))
+        others = self.documents.open(path, text[:LARGEST])
         self._versions[path] = version
         self._soon(path, 0)
         self._tell_others(others)

@@ -51,7 +51,8 @@ def test_sample_values_are_legal() -> None:
         ("record R:\n    ## How many.\n    n: int\npure fn f(r: R) -> int:\n    return r.‸n\n", "How many."),
         ("enum M:\n    calm ## Not loud.\n    wild\nconst C = M.‸calm\n", "Not loud."),
         (
-            "error E\npure fn f(a: int) -> int:\n    if a > 1:\n        raise E\n    return a\nconst C = ‸f(1)\n",
+            "error E\npure fn f(a: int) -> int:\n    if a > 1:\n        raise E\n"
+            "    return a\nconst C = ‸f(1)\n",
             "may raise E",
         ),
     ],

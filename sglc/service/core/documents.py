@@ -27,10 +27,8 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "build", "dist"))
 class Document:
     """An open file."""
 
-    def __init__(self, path: Path, text: str, *, saved: bool) -> None:
+    def __init__(self, path: Path, text: str) -> None:
         self.path = path
-        self.saved = saved
-        """Whether it is a file at all: a new buffer that was never saved is none."""
         self.source = Source(str(path), text)
         self.snapshot: Snapshot | None = None
         self.reader = PieceReader()
@@ -50,13 +48,13 @@ class Documents:
         self.allow_outside = allow_outside
         self._workspace = Workspace()
         self._open: dict[Path, Document] = {}
-        """By the paths as they are called; `_resolved` has those that links lead to."""
+        """By the paths as they are called."""
 
     # -- what is open --------------------------------------------------------------------------------
 
-    def open(self, path: Path, text: str, *, saved: bool = True) -> list[Path]:
+    def open(self, path: Path, text: str) -> list[Path]:
         """Open a file with the text that the editor shows; the other open files whose programs use it."""
-        self._open[path] = Document(path, text, saved=saved)
+        self._open[path] = Document(path, text)
         return self._outdate(path)
 
     def change(self, path: Path, text: str) -> list[Path]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sglc.automata.analysis.emptiness import few_words
 from sglc.check.core.result import HoleFacts
-from sglc.service.core.snapshot import Snapshot, Tables
+from sglc.service.core.snapshot import Snapshot
 from sglc.syntax.tree import ast
 from sglc.syntax.tree.spans import walk
 from sglc.types.language.language import language
@@ -80,12 +80,6 @@ def asked(snapshot: Snapshot, node: HoleNode) -> Asked | None:
         if id(option.value) in snapshot.tables.constants
     }
     return Asked(facts.name, mode, facts, snapshot.checked.table, before(snapshot, node), options)
-
-
-def holes_of(tree: object, tables: Tables) -> list[tuple[HoleNode, HoleFacts]]:
-    """The holes in a part of a tree of which something is known, in the order of the text."""
-    found = ((node, tables.hole(node)) for node in walk(tree) if isinstance(node, HoleNode))
-    return [(node, facts) for node, facts in found if facts is not None]
 
 
 def before(snapshot: Snapshot, node: HoleNode) -> Before:

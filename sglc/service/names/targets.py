@@ -144,12 +144,6 @@ def field_of(owner: Target | None, name: str) -> Target | None:
     return None
 
 
-def fields_of(owner: Target) -> tuple[ast.Field, ...]:
-    """The fields of a record, variant or error."""
-    node = (owner.aim or owner).node
-    return node.fields if isinstance(node, ast.RecordDeclaration | ast.ErrorDeclaration | ast.Variant) else ()
-
-
 def member_of(owner: Target | None, name: str) -> Target | None:
     """A member of an enum, or a variant of a union."""
     if owner is None:
