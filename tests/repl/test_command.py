@@ -39,7 +39,7 @@ def test_a_refused_line_fails_in_the_end(cli: Cli, lines: object) -> None:
     assert code == 1 and "E0201" in out and out.endswith("2 : int\n")
 
 
-@pytest.mark.parametrize("text", [":nothing\n", ":load none.sgl\n"])
+@pytest.mark.parametrize("text", [":nothing\n", ":load none.sgl\n", ":load \0\n", ":save \ud800\n"])
 def test_a_refused_command_fails_in_the_end(cli: Cli, lines: object, text: str) -> None:
     lines(text)  # type: ignore[operator]
     assert cli("repl")[0] == 1

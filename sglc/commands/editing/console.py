@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -169,6 +170,9 @@ class Console:
         if rest and not wanted:
             self._refuse(f"{name} takes nothing behind it")
             return True
+        if wanted == "FILE" and not _names_a_file(rest):
+            self._refuse("no file can have such a name")
+            return True
         run: Callable[[str], None] = getattr(self, "_" + name[1:])
         try:
             with contextlib.redirect_stderr(self.out), contextlib.redirect_stdout(self.out):
@@ -295,6 +299,14 @@ class Console:
     def _time(self, rest: str) -> None:
         self.timed = not self.timed
         self._line("times are told" if self.timed else "times are no longer told", dim=True)
+
+
+def _names_a_file(text: str) -> bool:
+    """Whether the system can be asked for a file of that name at all."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _figures(reply: Reply, seconds: float) -> str:
