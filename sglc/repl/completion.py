@@ -79,7 +79,7 @@ def _files(start: str) -> list[Completion]:
     name = "" if start.endswith("/") else path.name
     try:
         entries = sorted(each for each in folder.iterdir() if each.name.startswith(name))
-    except OSError:
+    except (OSError, ValueError):
         return []
     shown = [
         (each.name + "/" if each.is_dir() else each.name) for each in entries if name or each.name[0] != "."

@@ -206,7 +206,7 @@ def test_completions(tmp_path: Path) -> None:
     assert found("| ans") == [] and found("| ${ans") == ["answer"] and found("| ${answer} ans") == []
     assert found("answer.a") == [] and found("") == [] and found("zzzz") == []
     (tmp_path / "crew.sgl").write_text("", encoding="utf-8")
-    assert found(f":load {tmp_path}/cr") == ["crew.sgl"]
+    assert found(f":load {tmp_path}/cr") == ["crew.sgl"] and found(":load a\0/b") == []
 
 
 def test_without_the_extra_lines_are_read_as_they_are(
