@@ -60,7 +60,12 @@ class Doing:
     def register(self) -> None:
         """Enter what is answered."""
         server = self.session.server
-        answered = {"preview": self.preview, "plan": self.plan, "test": self.test, "functions": self.functions}
+        answered = {
+            "preview": self.preview,
+            "plan": self.plan,
+            "test": self.test,
+            "functions": self.functions,
+        }
         for name, answer in answered.items():
             server.command(f"sgl.server.{name}")(_entered(answer))
         if formatter() is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sglc.bytecode.code import Code, ParameterSpec, Program
 from sglc.bytecode.signatures import signature
 from sglc.types.notation.sgl import show_type
-from sglc.types.text.plain_json import dumps
+from sglc.types.text.plain_json import to_json, write_json
 from sglc.types.type import Alternatives, Bool, Constant, EnumType, Named, Type
 from sglc.types.values import Value
 
@@ -47,8 +47,9 @@ def _parameter(program: Program, parameter: ParameterSpec) -> Row:
 
 
 def _text(value: Value, wanted: Type, program: Program) -> str:
-    """A value as `--arg` reads it: a text as it is, all else as JSON."""
-    return value if isinstance(value, str) else dumps(value, wanted, program.table)
+    """A value as `--arg` reads it: a text or member as it is, all else as JSON."""
+    data = to_json(value, wanted, program.table)
+    return data if isinstance(data, str) else write_json(data)
 
 
 def _choices(program: Program, wanted: Type) -> list[str]:

@@ -5,7 +5,7 @@ import type { Asking, Call } from "./asking";
 import { Panel } from "./panel";
 import { placeOf, type Shown } from "./pure/events";
 import { argumentOptions } from "./pure/parameters";
-import { holeAt, offsetOf } from "./pure/source";
+import { holesOf, offsetOf } from "./pure/source";
 import type { Tool } from "./tool";
 import { type Heard, watched } from "./watching";
 
@@ -122,7 +122,7 @@ export class Running {
   /** Show the tokens of the hole that was chosen in the source. */
   private selected(event: vscode.TextEditorSelectionChangeEvent): void {
     const { document } = event.textEditor;
-    if (!this.panel.open || document.languageId !== "sgl" || event.kind === undefined) {
+    if (!this.panel.open || document.languageId !== "sgl") {
       return;
     }
     const position = event.selections[0]?.active;
@@ -139,6 +139,7 @@ export class Running {
       }
     }
     event.textEditor.setDecorations(this.mark, []);
+    this.panel.post({ kind: "hole", span: "" });
   }
 }
 
@@ -157,7 +158,9 @@ function title(call: Call): string {
 
 function rangeOf(document: vscode.TextDocument, line: number, column: number): vscode.Range {
   const text = document.getText().replaceAll("\r\n", "\n");
-  const extent = holeAt(text, offsetOf(text, line, column));
+  const offset = offsetOf(text, line, column);
+  const around = holesOf(text).find((each) => each.start <= offset && offset < each.end);
+  const extent = around ?? { start: offset, end: offset + 1 };
   const until = text.slice(0, extent.end);
   const last = until.split("\n").length - 1;
   const before = text.slice(0, extent.start);

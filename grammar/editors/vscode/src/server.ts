@@ -47,7 +47,7 @@ export class Server {
   }
 
   /** The answer to a command of the server; undefined where no server runs. */
-  async ask(name: "preview" | "plan" | "test" | "functions", question: Question): Promise<unknown> {
+  async ask(name: "preview" | "plan" | "functions", question: Question): Promise<unknown> {
     await this.start();
     return this.client?.sendRequest("workspace/executeCommand", {
       command: `sgl.server.${name}`,
@@ -57,10 +57,11 @@ export class Server {
 
   private async begin(): Promise<void> {
     const command = await this.tool.need();
-    const found = await this.tool.find();
     if (command === undefined) {
+      this.starting = undefined;
       return;
     }
+    const found = await this.tool.find();
     if (found.state === "incomplete") {
       void tellIncomplete(found, this.log);
       return;

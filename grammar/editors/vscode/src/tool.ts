@@ -23,9 +23,14 @@ export class Tool {
     this.known = undefined;
   }
 
-  /** The program that is used. */
+  /** The program that is used. Where it is missing it is looked for again the next time. */
   find(): Promise<Found> {
-    this.known ??= this.look();
+    this.known ??= this.look().then((found) => {
+      if (found.state === "missing") {
+        this.forget();
+      }
+      return found;
+    });
     return this.known;
   }
 
@@ -62,7 +67,7 @@ export class Tool {
     for (const command of tries) {
       const version = await said(command, ["--version"]);
       if (!version.ok || !/sglc/.test(version.out)) {
-        this.log.debug(`${shown(command)} is not there`);
+        this.log.info(`${shown(command)} is not sglc: ${version.err.trim().slice(0, 500) || "no version"}`);
         continue;
       }
       this.log.info(`${shown(command)}: ${version.out.trim()}`);
@@ -136,7 +141,7 @@ function said(command: Command, more: string[]): Promise<{ ok: boolean; out: str
       command.program,
       [...command.first, ...more],
       { timeout: PATIENCE, windowsHide: true, env: { ...process.env, NO_COLOR: "1" } },
-      (error, out, err) => resolve({ ok: error === null, out, err }),
+      (error, out, err) => resolve({ ok: error === null, out, err: err || (error?.message ?? "") }),
     );
     child.stdin?.on("error", () => undefined);
     child.stdin?.end();

@@ -50,7 +50,9 @@ export async function withEditor({ files, theme = "Default Light Modern", zoom =
   } finally {
     await browser?.close();
     process.kill(-running.pid);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    if (!process.env.KEEP) {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    }
   }
 }
 
@@ -85,9 +87,25 @@ export class Editor {
 
   /** Open a file of the folder by its name. */
   async open(name) {
-    await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first().dblclick();
-    await this.page.locator(".tabs-container .tab.active", { hasText: name }).waitFor();
+    const file = this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first();
+    const hidden = !(await file.isVisible());
+    if (hidden) {
+      await this.page.keyboard.press("Control+Shift+e");
+    }
+    await file.dblclick();
+    await this.page.locator(".tabs-container .tab.active", { hasText: name }).first().waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
+    if (hidden) {
+      await this.page.keyboard.press("Control+b");
+    }
+  }
+
+  /** Close a page by its title. */
+  async close(title) {
+    const tab = this.page.locator(".tabs-container .tab", { hasText: title });
+    await tab.click();
+    await this.command("View: Close Editor");
+    await tab.waitFor({ state: "detached" });
   }
 
   /** Run a command of the palette by its title. */
@@ -110,8 +128,9 @@ export class Editor {
     await box.waitFor({ state: "hidden" });
   }
 
-  /** Answer the box that asks for a value. */
-  async answer(text) {
+  /** Answer the box that asks for a value, when it asks for it. */
+  async answer(question, text) {
+    await this.page.locator(".quick-input-message", { hasText: question }).waitFor();
     const box = this.page.locator(".quick-input-widget input");
     await box.waitFor({ state: "visible" });
     await box.fill(text);
