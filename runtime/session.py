@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from sglc.bytecode.code import Code, Prefix, Program
+from sglc.bytecode.code import Code, Program
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.arguments import bound_arguments
 from sglc.runtime.backends.filling.remote_model import RemoteModel
-from sglc.runtime.decoding.conversations.conversation import Conversation, PlainChat
+from sglc.runtime.beginnings import beginnings
+from sglc.runtime.decoding.conversations.conversation import PlainChat
 from sglc.runtime.decoding.conversations.said import Said, said_in
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.engine.batching_engine import BatchingEngine
-from sglc.runtime.engine.scheduling.pinned_prefixes import MOST_NAMED
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.mask.artifact.places import MaskPlaces
 from sglc.runtime.mask.vocabulary.vocabulary import BYTES
 from sglc.runtime.results import RunResult, TestResult
-from sglc.runtime.served_models import NO_MODELS, Served, Urgency, serve
+from sglc.runtime.served_models import NO_MODELS, Urgency, serve
 from sglc.runtime.vm.coverage import BranchCoverage
 from sglc.runtime.vm.holes.records import error_name
 from sglc.runtime.vm.machine import Machine
@@ -42,10 +43,25 @@ if TYPE_CHECKING:
     from sglc.runtime.vm.state.debugging import RunDebugger
     from sglc.runtime.vm.state.python_host import PythonHost
 
-OPEN_END = 4
-"""Tokens at the end of a constant beginning that may become others with the text that follows."""
-MOST_MESSAGES = 64
-"""Messages of a prefix that are tokenised ahead: for each of them the chat template reads all before it."""
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What `Session.run` was asked for, besides the function and its arguments: see there."""
+
+    listeners: tuple[Listener, ...]
+    urgency: Urgency
+    seed: int
+    max_tokens: int | None
+    timeout: float | None
+    detailed: bool
+    weighed: bool
+    top: int
+    concurrency: int | None
+    local: bool
+    unscored: bool
+    answers: Mapping[str, Sequence[object]]
+    said: Said | None
+    debugger: RunDebugger | None
 
 
 class Session:
@@ -89,23 +105,12 @@ class Session:
 
     def _pretokenise(self) -> None:
         """Tokenise what conversations begin with, so that no run has to, and let the engines pin it."""
-        for prefix, served, tokens in self._beginnings():
+        for prefix, served, tokens in beginnings(self.program, self._served.by_name):
             engine = served.engine
             draft = engine.draft if isinstance(engine, BatchingEngine) else None
             for each in (engine, draft):
                 if each is not None:
                     each.pin(tokens, len(prefix.functions))
-
-    def _beginnings(self) -> Iterator[tuple[Prefix, Served, tuple[int, ...]]]:
-        """What conversations begin with, who reads it, and those of its tokens that stay whatever follows."""
-        for prefix in self.program.prefixes[-MOST_NAMED:]:
-            served = self._served.by_name.get(prefix.model.name)
-            if not isinstance(served, Served):
-                continue  # of a chain, a model that is not given; or one elsewhere, which has its own tokens
-            with contextlib.suppress(SglError):  # a model without a role says so when the function runs
-                tokens = self._tokens(prefix, served)[:-OPEN_END]
-                if tokens:
-                    yield prefix, served, tokens
 
     async def prefill(self) -> list[int]:
         """Compute what conversations begin with, so that the engine can keep it for a later process.
@@ -114,7 +119,7 @@ class Session:
         Returns the tokens of each beginning.
         """
         found = []
-        for prefix, served, tokens in self._beginnings():
+        for prefix, served, tokens in beginnings(self.program, self._served.by_name):
             if prefix.model.name != MAIN:
                 continue
             branch = served.engine.open(tokens)
@@ -125,25 +130,6 @@ class Session:
                 branch.close()
             found.append(len(tokens))
         return found
-
-    def _tokens(self, prefix: Prefix, served: Served) -> tuple[int, ...]:
-        """The tokens of a prefix in this model's template. The encoder remembers them, and those of the text
-        before the hole that it ends in. Raises SglError for a role that the model does not know."""
-        conversation = Conversation(encoder=served.encoder, chat=served.engine.model.tokenizer.chat)
-        *before, last = prefix.messages[:MOST_MESSAGES]
-        ahead = prefix.ahead if len(prefix.messages) <= MOST_MESSAGES else 0
-        for message in before:
-            if message.role:
-                conversation.role(message.role)
-            conversation.text(message.text)
-            if message.role:
-                conversation.end_role()
-        if last.role:
-            conversation.role(last.role)
-        at = len(last.text) - ahead
-        conversation.text(last.text[:at])
-        tokens = conversation.tokens()
-        return conversation.tokens(last.text[at:]) if ahead else tokens
 
     # -- what there is -------------------------------------------------------------------------------
 
@@ -216,84 +202,68 @@ class Session:
         asked = self.recorder is not None and self.recorder.weighed
         weighed = (detailed or asked) if pressure is None else pressure
         listeners = tuple(listener for listener in (trace, on_event) if listener is not None)
-        urgency = Urgency(priority, None if timeout is None else monotonic() + timeout, tenant)
         try:
             return await self._run(
-                name,
+                self.function(name),
                 arguments or {},
-                listeners,
-                urgency,
-                seed,
-                max_tokens,
-                timeout,
-                detailed,
-                weighed,
-                trace_top,
-                concurrency,
-                decode == "local",
-                select == "choose",
-                answers or {},
-                said,
-                debugger,
+                _Asked(
+                    listeners,
+                    Urgency(priority, None if timeout is None else monotonic() + timeout, tenant),
+                    seed,
+                    max_tokens,
+                    timeout,
+                    detailed,
+                    weighed,
+                    trace_top,
+                    concurrency,
+                    decode == "local",
+                    select == "choose",
+                    answers or {},
+                    said,
+                    debugger,
+                ),
             )
         except ListenerFault as fault:
             raise fault.reason from None
 
-    async def _run(
-        self,
-        name: str,
-        arguments: Mapping[str, object],
-        listeners: tuple[Listener, ...],
-        urgency: Urgency,
-        seed: int,
-        max_tokens: int | None,
-        timeout: float | None,
-        detailed: bool,
-        weighed: bool,
-        trace_top: int,
-        concurrency: int | None,
-        local: bool,
-        unscored: bool,
-        answers: Mapping[str, Sequence[object]],
-        said: Said | None,
-        debugger: RunDebugger | None,
-    ) -> RunResult:
+    async def _run(self, code: Code, arguments: Mapping[str, object], asked: _Asked) -> RunResult:
         """As `run`; raises ListenerFault where a listener fails."""
-        code = self.function(name)
         bound = self.bind(code, arguments)
         if self.guarantees is not None:
-            self.guarantees.check(code, local=local, unscored=unscored)
+            self.guarantees.check(code, local=asked.local, unscored=asked.unscored)
+        seed, timeout, debugger = asked.seed, asked.timeout, asked.debugger
+        listeners, top = asked.listeners, asked.top
         recorder = self.recorder
         recording = None if recorder is None else recorder.begin(code.name, seed)
         if recording is not None:
             listeners = (*listeners, recording)
         if debugger is not None:
-            listeners, trace_top = (*listeners, debugger.heard), max(trace_top, debugger.top)
+            listeners, top = (*listeners, debugger.heard), max(top, debugger.top)
         debugged = debugger is not None
         run = self._new_run(
             seed,
             listeners,
-            urgency,
-            0 if answers or debugged else concurrency,
-            detailed=detailed or debugged,
-            weighed=weighed or debugged,
-            top=trace_top,
-            local=local,
-            unscored=unscored,
+            asked.urgency,
+            0 if asked.answers or debugged else asked.concurrency,
+            detailed=asked.detailed or debugged,
+            weighed=asked.weighed or debugged,
+            top=top,
+            local=asked.local,
+            unscored=asked.unscored,
         )
-        run.give(answers)
+        run.give(asked.answers)
         machine = Machine(run)
         if debugger is not None:
             run.debugger, run.handlers = debugger, debugger.begin(machine)
         allowances: tuple[Allowance, ...] = ()
-        if max_tokens is not None:
-            allowances = (Allowance(max_tokens, "the run's token limit", fatal=True),)
+        if asked.max_tokens is not None:
+            allowances = (Allowance(asked.max_tokens, "the run's token limit", fatal=True),)
         started = perf_counter()
         ended = ""
         try:
             machine.emit("start", self._started(code, bound, seed))
             async with asyncio.timeout(timeout):
-                value = await machine.call(code, bound, allowances, said)
+                value = await machine.call(code, bound, allowances, asked.said)
             if is_too_deep(value):
                 raise failure(f"the result of `{code.name}` is {TOO_DEEP}")
         except TimeoutError:
@@ -318,7 +288,7 @@ class Session:
             run.statistics.seconds = perf_counter() - started
             if recorder is not None:
                 recorder.end(code.name, run.statistics, ended)
-        text = ""
+        text, said = "", asked.said
         last = machine.last
         if last is not None:
             if last.conversation is not None:

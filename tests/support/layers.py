@@ -82,6 +82,7 @@ RUNTIME = BELOW_VM | {
     "sglc.runtime.bounds",
     "sglc.runtime.vm",
     "sglc.runtime.backends.filling",
+    "sglc.runtime.beginnings",
     "sglc.runtime.served_models",
     "sglc.runtime.arguments",
     "sglc.runtime.results",
@@ -215,6 +216,7 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.results": {
         *("sglc.bytecode", "sglc.types", "sglc.runtime.errors", "sglc.runtime.decoding", "sglc.runtime.vm"),
     },
+    "sglc.runtime.beginnings": BELOW_VM | {"sglc.runtime.served_models"},
     "sglc.runtime.session": RUNTIME,
     "sglc.runtime.preview": RUNTIME | {"sglc.runtime.chat", "sglc.runtime.tokenizer"},
     "sglc.runtime.shrinking": RUNTIME,

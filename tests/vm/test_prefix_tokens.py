@@ -19,12 +19,13 @@ from fakes.small_models import MadeUpModel, small_tokenizer
 from sglc.bytecode.code import Program
 from sglc.driver import compile_file, compile_source
 from sglc.options import CompileOptions
+from sglc.runtime.beginnings import MOST_MESSAGES, OPEN_END
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.errors import SglError
 from sglc.runtime.model import load
 from sglc.runtime.model.scripted import ScriptedCache
-from sglc.runtime.session import MOST_MESSAGES, OPEN_END, Session
+from sglc.runtime.session import Session
 from sglc.source import Source
 from sglc.types.type import Str
 
