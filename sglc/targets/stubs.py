@@ -54,7 +54,7 @@ _OPTION_NAMES = frozenset(
     f"{name}_"
     for name in (
         *("seed", "max_tokens", "timeout", "priority", "concurrency"),
-        *("pressure", "trace_top", "decode", "select", "trace"),
+        *("pressure", "trace_top", "decode", "select", "trace", "breakpoint"),
     )
 )
 """Options of a call, those of `sglc.python.typed.CallOptions`; no parameter has their names."""

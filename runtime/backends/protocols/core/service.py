@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ TICK = 1e-3
 the resolution of its clock. In a millisecond no request could have been sent again."""
 MOST_ERROR_BYTES = 64 << 10
 """Bytes that are read of the body of an error; its message is at the beginning."""
+_HALF = re.compile(r"(?<!\\)(?:\\\\)*\\ud[89a-f]")
+"""The escape of half a pair of surrogates: whole characters are not escaped."""
 
 
 @dataclass(slots=True)
@@ -92,10 +95,10 @@ class Service:
 
     def _written(self, body: Mapping[str, object]) -> bytes:
         kept = {name: value for name, value in body.items() if name not in self.leave_out}
-        try:
-            return write_json(kept).encode()
-        except UnicodeEncodeError:
-            raise BackendFault("request", "a text has half a character in it", endpoint=self.url) from None
+        written = write_json(kept)
+        if _HALF.search(written):
+            raise BackendFault("request", "a text has half a character in it", endpoint=self.url)
+        return written.encode()
 
     def _timeouts(self, deadline: float | None) -> Timeouts:
         if deadline is None:
