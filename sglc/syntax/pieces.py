@@ -26,6 +26,7 @@ from sglc.syntax.tree import ast
 _BEGINS = re.compile(
     r"(?m)^(?:[ \t\u00a0]*(?:#[^\n]*)?\r?\n)*"
     r"(pub|fn|part|aside|pure|record|enum|union|type|error|const|grammar|import|use|extern|test)\b"
+    r"(?=[ \t]*([:,=.]?))"
 )
 _LAST = "const last__ = 1\n"
 """What stands behind a piece while it is read."""
@@ -34,8 +35,8 @@ _FAR_REACHING = frozenset(("deep", "tab indentation"))
 """Faults of the lexer behind which nothing is read, or that are told with regard to all of the file."""
 
 Key = tuple[str, str, bool]
-"""The text of a piece, the text between it and the next one (None of it behind the last), and whether it is
-the first."""
+"""The text of a piece, what follows it up to the first word of the next one, with a mark behind that (nothing
+of the last piece), and whether it is the first."""
 
 
 @dataclass(slots=True, eq=False)
@@ -123,7 +124,7 @@ def _cut(text: str) -> list[tuple[Key, int]]:
     matches = [match for match in _BEGINS.finditer(text) if match.start() > 0]
     starts = [0, *(match.start() for match in matches)]
     # Up to the word, so that comments between two pieces show how the upper one ends.
-    behind = [text[match.start() : match.end()] for match in matches]
+    behind = [text[match.start() : match.end()] + match.group(2) for match in matches]
     found = []
     for number, start in enumerate(starts):
         last = number + 1 == len(starts)
@@ -135,7 +136,9 @@ def _cut(text: str) -> list[tuple[Key, int]]:
 def _read(name: str, key: Key, tabs: bool) -> _Piece | None:
     """Read one piece; None where what it is read as may depend on other pieces."""
     text, behind, first = key
-    word = re.search(r"\w+$", behind)
+    if "/*" in text or text.count('"""') % 2:
+        return None  # what is open may end in another piece
+    word = re.search(r"(\w+)([:,=.]?)$", behind)
     tail = behind[: word.start()] + _LAST if word else ""
     source = Source(name, text + tail)
     if unreadable(source) is not None:
@@ -147,8 +150,8 @@ def _read(name: str, key: Key, tabs: bool) -> _Piece | None:
     if tail:
         if not declarations or declarations[-1].span.start < len(text):
             return None
-        if "bracket" in kinds and word is not None and word.group() not in LINE_WORDS:
-            return None
+        if "bracket" in kinds and word is not None and (word[1] not in LINE_WORDS or word[2]):
+            return None  # the bracket may go on in the next piece
         declarations = declarations[:-1]
     reporter = parser.reporter
     if reporter.diagnostics and tabs:

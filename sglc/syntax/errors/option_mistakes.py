@@ -200,7 +200,7 @@ def _form(run: Run, line: Line) -> Mistake | None:
             edits=((line.start, line.end, name),) if name.isidentifier() else (),
         )
     if line.token == "as" and line.index > 0 and run.could_take("BINARY") and not run.could_take("where"):
-        value = line.text[line.starts(0) : line.ends(line.index - 1)]
+        value = line.text[line.starts(line.first) : line.ends(line.index - 1)]
         form = line.at(line.index + 1) or "yaml"
         return Mistake(
             "E0144",
