@@ -15,7 +15,7 @@ export const ROOT = join(HERE, "..", "..", "..", "..");
 const PATIENCE = 120_000;
 
 /** Opens the editor on a folder with some files (name to path) and gives it to a function; all is ended after it. */
-export async function withEditor({ files, theme = "Default Light Modern", zoom = 0, size = { width: 1100, height: 620 } }, act) {
+export async function withEditor({ files, theme = "Default Light Modern", zoom = 0, size = { width: 980, height: 540 } }, act) {
   const place = process.env.CODE_SERVER;
   if (!place) {
     throw new Error("CODE_SERVER names no folder with code-server and playwright-core");
@@ -30,6 +30,9 @@ export async function withEditor({ files, theme = "Default Light Modern", zoom =
     cpSync(path, join(workspace, name));
   }
   writeFileSync(join(profile, "User", "settings.json"), JSON.stringify(settings(theme, zoom)));
+  // A path belongs to the machine where sglc is: of a browser that is the server's.
+  mkdirSync(join(profile, "Machine"));
+  writeFileSync(join(profile, "Machine", "settings.json"), JSON.stringify({ "sgl.path": process.env.SGLC ?? "sglc" }));
   const common = [server, "--config", join(folder, "config.yaml"), "--user-data-dir", profile, "--extensions-dir", extensions];
   const installed = spawnSync(process.execPath, [...common, "--install-extension", join(HERE, "..", "sgl.vsix")], { encoding: "utf8" });
   if (installed.status !== 0) {
@@ -58,7 +61,6 @@ export async function withEditor({ files, theme = "Default Light Modern", zoom =
 
 function settings(theme, zoom) {
   return {
-    "sgl.path": process.env.SGLC ?? "sglc",
     "sgl.model": process.env.SGL_MODEL ?? "smollm2",
     "security.workspace.trust.enabled": false,
     "workbench.colorTheme": theme,

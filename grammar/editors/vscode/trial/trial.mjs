@@ -151,7 +151,7 @@ async function debugged(editor) {
   await editor.line(42);
   await editor.command("Debug: Toggle Breakpoint");
   await page.locator(".codicon-debug-breakpoint").first().waitFor();
-  await editor.command("Debug: Start Debugging");
+  await page.keyboard.press("F5");
   await editor.answer("theme: str", THEME);
   await page.locator(".debug-top-stack-frame-column, .codicon-debug-stackframe").first().waitFor();
   const variables = page.locator(".debug-viewlet .monaco-list-row, .debug-variables .monaco-list-row");
