@@ -1,4 +1,4 @@
-"""What the server does with open programs when it is told to: prompts, plans, tests; and formatting."""
+"""What the server does with open programs when it is told to: prompts, plans, tests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from sglc.lsp.registering import answers, plain
+from sglc.lsp.registering import plain
 from sglc.lsp.session import Session
 from sglc.lsp.tokenizers import Tokenizers
 from sglc.source import Source
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from sglc.runtime.tokenizer import Tokenizer
 
 _INVALID = -32602
-Formatter = Callable[[str], str | None]
-"""From a text to how it is laid out; None where it has errors of syntax."""
 
 
 class Actions(Protocol):
@@ -68,8 +65,6 @@ class Doing:
         }
         for name, answer in answered.items():
             server.command(f"sgl.server.{name}")(_entered(answer))
-        if formatter() is not None:
-            answers(server, types.TEXT_DOCUMENT_FORMATTING, self.format)
 
     async def preview(self, wanted: Mapping[str, object]) -> dict[str, object]:
         """The conversations of a call."""
@@ -109,18 +104,6 @@ class Doing:
             return None
         return await self.tokenizers.of(self.session.places.path(str(wanted["uri"])))
 
-    def format(self, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
-        """The edit that lays a file out; nothing where it has errors."""
-        document = self.session.document(params.text_document.uri)
-        lay_out = formatter()
-        if document is None or lay_out is None:
-            return None
-        text = document.source.text
-        made = lay_out(text)
-        if made is None or made == text:
-            return None
-        return [types.TextEdit(self.session.lines(document.source).range(0, len(text)), made)]
-
 
 def _entered(
     answer: Callable[[Mapping[str, object]], object],
@@ -136,8 +119,3 @@ def _entered(
         return await found if asyncio.iscoroutine(found) else found
 
     return command
-
-
-def formatter() -> Formatter | None:
-    """The formatter of this installation, if it has one. The only place that knows where it is."""
-    return None

@@ -14,6 +14,7 @@ from sglc import __version__
 from sglc.lsp.asking import Asking
 from sglc.lsp.doing import Actions, Doing
 from sglc.lsp.findings import Numbered
+from sglc.lsp.laying_out import LayingOut
 from sglc.lsp.places import Places
 from sglc.lsp.positions import Encoding
 from sglc.lsp.registering import answers, plain
@@ -37,6 +38,7 @@ def make_server(settings: Settings, actions: Actions) -> LanguageServer:
     tokenizers = Tokenizers(session)
     Asking(session, tokenizers).register()
     Viewing(session, tokenizers).register()
+    LayingOut(session).register()
     Doing(session, tokenizers, actions).register()
     return server
 

@@ -268,3 +268,30 @@ def test_what_a_command_cannot_do_is_said(talk: Talk) -> None:
     assert not found["ok"] and found["diagnostics"][0]["code"] == "E0201"
     with pytest.raises(JsonRpcException, match="uri"):
         talk.wait(ask(types.ExecuteCommandParams("sgl.server.plan", [{}])))
+
+
+def applied(text: str, edits: list[types.TextEdit]) -> str:
+    """A text after edits, the last one first. Positions are those of ASCII."""
+    starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+    for edit in reversed(edits):
+        first, last = (starts[each.line] + each.character for each in (edit.range.start, edit.range.end))
+        text = text[:first] + edit.new_text + text[last:]
+    return text
+
+
+def test_files_are_laid_out(talk: Talk) -> None:
+    text = "const A=[1,2]\nconst B  = 3\n\nfn f( n:int )->int:\n  return n+A[0]\n"
+    talk.editor.open("wide.sgl", text)
+    file, options = talk.editor.document("wide.sgl"), types.FormattingOptions(4, True)
+    whole = types.DocumentFormattingParams(file, options)
+    edits = talk.wait(talk.client.text_document_formatting_async(whole))
+    assert edits is not None and len(edits) > 1
+    laid = "const A = [1, 2]\nconst B = 3\n\nfn f(n: int) -> int:\n    return n + A[0]\n"
+    assert applied(text, list(edits)) == laid
+    last = types.Range(types.Position(4, 0), types.Position(4, 3))
+    part = types.DocumentRangeFormattingParams(file, last, options)
+    edits = talk.wait(talk.client.text_document_range_formatting_async(part))
+    assert applied(text, list(edits or ())) == text[: text.index("fn")] + laid[laid.index("fn") :]
+    talk.editor.open("faulty.sgl", "fn f(:\n")
+    faulty = types.DocumentFormattingParams(talk.editor.document("faulty.sgl"), options)
+    assert talk.wait(talk.client.text_document_formatting_async(faulty)) is None

@@ -250,7 +250,7 @@ LAW: dict[str, set[str]] = {
         *("sglc.runtime.decoding", "sglc.runtime.vm", "sglc.runtime.errors", "sglc.runtime.tokenizer"),
         *("sglc.runtime.model", "sglc.runtime.preview"),
     },
-    "sglc.lsp": WHOLE | {"sglc.service", "sglc.testing"},
+    "sglc.lsp": WHOLE | {"sglc.format", "sglc.service", "sglc.testing"},
     "sglc.testing": WHOLE,
     "sglc.python": LEAVES
     | {"sglc.bytecode", "sglc.driver", "sglc.schema", "sglc.frontend"}
