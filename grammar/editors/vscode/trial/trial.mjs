@@ -148,9 +148,14 @@ async function tests(editor) {
 async function debugged(editor) {
   const { page } = editor;
   await editor.open("character.sgl");
+  await editor.line(34);
+  await editor.lens("run").waitFor();
   await editor.line(42);
-  await editor.command("Debug: Toggle Breakpoint");
-  await page.locator(".codicon-debug-breakpoint").first().waitFor();
+  await until(async () => {
+    await page.keyboard.press("F9");
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    return (await page.locator(".codicon-debug-breakpoint").count()) > 0;
+  });
   await page.keyboard.press("F5");
   await editor.answer("theme: str", THEME);
   await page.locator(".debug-top-stack-frame-column, .codicon-debug-stackframe").first().waitFor();
