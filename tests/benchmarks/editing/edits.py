@@ -29,6 +29,7 @@ from sglc.service.core.documents import Documents  # noqa: E402
 from sglc.service.writing.completion import complete  # noqa: E402
 
 PATH = Path("/program/edited.sgl")
+EXAMPLE = ROOT / "examples" / "character.sgl"
 TYPED = (
     "    let note = weight(1)",
     "    for i in 1..3:",
@@ -165,8 +166,8 @@ def main() -> None:
         for make in (functions, copies)
     ]
     body = table(["program", "lines", "edit p50", "p99", "completion p50", "p99", "whole"], rows)
-    body += "\n\nMemory of the process after so many edits of `(functions)`, 300 lines:\n\n"
-    body += table(["edits", "MiB"], long_run(functions(300), options.long))
+    body += "\n\nMemory of the process after so many edits of `examples/character.sgl`:\n\n"
+    body += table(["edits", "MiB"], long_run(EXAMPLE.read_text("utf-8"), options.long))
     print(body)
     if options.markdown:
         report.write_page(options.markdown, "Editing", WORDS, body, about)
