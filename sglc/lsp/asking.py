@@ -163,7 +163,7 @@ class Asking:
             label=item.label,
             kind=_KINDS[item.kind],
             detail=item.detail or None,
-            documentation=types.MarkupContent(types.MarkupKind.Markdown, item.doc) if item.doc else None,
+            documentation=item.doc or None,
             sort_text=f"{item.rank}{item.label}",
             filter_text=item.label,
             insert_text_format=types.InsertTextFormat.Snippet if text is not item.label else None,
