@@ -20,14 +20,15 @@ MERGED_ROW = re.compile(r"^\| (\d+) \| .+ \| \[(\d+)\]\((.+\.md)\) \|$", re.M)
 
 
 def files(*endings: str) -> list[Path]:
-    """Files of the project with these endings; not those of environments, builds and caches."""
+    """Files of the project with these endings; not those of environments, packages, builds and caches."""
     own = [
         path
         for path in ROOT.iterdir()
         if not path.name.startswith(".") and path.name not in ("build", "dist")
     ]
     inside = [path for folder in own if folder.is_dir() for path in folder.rglob("*")]
-    return [path for path in (*own, *inside) if path.name.endswith(endings) and path.is_file()]
+    found = [path for path in (*own, *inside) if path.name.endswith(endings) and path.is_file()]
+    return [path for path in found if "node_modules" not in path.parts]
 
 
 def prose(page: Path) -> str:

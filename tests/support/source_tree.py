@@ -21,4 +21,5 @@ def module_name(path: Path, root: Path = ROOT) -> str:
 
 def source_files(root: Path = ROOT) -> list[Path]:
     folders = ("sglc", *MAPPED)
-    return sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
+    found = (path for folder in folders for path in (root / folder).rglob("*.py"))
+    return sorted(path for path in found if "node_modules" not in path.parts)

@@ -1,4 +1,4 @@
-"""Writes media/icon.png: pipe lines of a prompt, the last of them with a hole, whose tokens have shades."""
+"""Writes the icon of the extension for VS Code: pipe lines of a prompt, the last of them with a hole, whose tokens have shades."""
 
 from __future__ import annotations
 
@@ -62,4 +62,5 @@ def png(rows: list[bytes]) -> bytes:
 if __name__ == "__main__":
     shapes = boxes()
     lines = [b"".join(pixel(shapes, column, row) for column in range(SIZE)) for row in range(SIZE)]
-    (Path(__file__).parent / "media" / "icon.png").write_bytes(png(lines))
+    media = Path(__file__).parents[3] / "grammar" / "editors" / "vscode" / "media"
+    (media / "icon.png").write_bytes(png(lines))
