@@ -1,4 +1,4 @@
-"""Writes the icon of the extension for VS Code: pipe lines of a prompt, the last of them with a hole, whose tokens have shades."""
+"""Writes the icon of the extension for VS Code: lines of a prompt, a hole with tokens in shades."""
 
 from __future__ import annotations
 
