@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import IO, Any
 
 import pytest
 
+from command_line_files import hear_interrupts
 from debugging.scripts import PROGRAMS
 from golden_case import GoldenCase, golden_cases
 
@@ -119,10 +121,23 @@ def test_at_stdin_and_stdout_only_messages_are_written() -> None:
 
 
 @contextmanager
+def ends_in_time(process: subprocess.Popen[Any], seconds: float = 60.0) -> Iterator[None]:
+    """Kill a process that has not ended when the time is over, so that nothing waits for it for ever."""
+    late = threading.Timer(seconds, process.kill)
+    late.start()
+    try:
+        yield
+    finally:
+        late.cancel()
+
+
+@contextmanager
 def listening() -> Iterator[int]:
     """An adapter at a port."""
     command = [*SGLC, "debug", "--dap-port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=hear_interrupts
+    ) as process:
         try:
             assert process.stdout is not None
             found = re.search(rb"127\.0\.0\.1:(\d+)", process.stdout.readline())
@@ -131,7 +146,8 @@ def listening() -> Iterator[int]:
             assert process.poll() is None
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(60)
+            with ends_in_time(process):
+                process.wait()
 
 
 @pytest.mark.slow
@@ -163,7 +179,16 @@ def test_ctrl_c_pauses_a_run(tmp_path: Path) -> None:
     path = tmp_path / "endless.sgl"
     path.write_text(ENDLESS, encoding="utf-8")
     command = [*SGLC, "debug", str(path), "--plain", "--model", f"scripted:{PROGRAMS / 'empty.json'}"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with (
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=hear_interrupts,
+        ) as process,
+        ends_in_time(process),
+    ):
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write("b 3 log begun\nc\n")
         process.stdin.flush()

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from command_line_files import hear_interrupts
+
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
 pytest.importorskip("prompt_toolkit", reason="the extra repl is not installed")
 pytestmark = pytest.mark.slow
@@ -58,7 +60,7 @@ class Terminal:
             env=environment,
             cwd=folder,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C is a signal
+            preexec_fn=_at_a_terminal,
         )
         os.close(slave)
         self.text = ""
@@ -95,6 +97,12 @@ class Terminal:
             assert time.monotonic() < end, self.text
             self.read()
         return self.process.returncode
+
+
+def _at_a_terminal() -> None:
+    """In the new process: Ctrl-C is a signal, and heard."""
+    hear_interrupts()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 @contextmanager
