@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import re
 
-from sglc.format.breaking import Breaker
-from sglc.format.spacing import gaps
-from sglc.format.tokens import noted_kinds, taken_tokens
 from sglc.source import Source, Span
 from sglc.syntax.lexer.layout import Layout
 from sglc.syntax.parser import Parser
@@ -26,6 +23,11 @@ def quoted(span: Span) -> str:
     text = span.text
     if _PLAIN.fullmatch(text):
         return text
+    # The formatter is loaded by programs that have other conditions.
+    from sglc.format.breaking import Breaker
+    from sglc.format.spacing import gaps
+    from sglc.format.tokens import noted_kinds, taken_tokens
+
     parser = Parser(Source(span.source.name, text))
     noted = noted_kinds(parser)
     parser.fragment("expression")
