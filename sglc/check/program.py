@@ -32,7 +32,6 @@ from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.library import Library, LibraryError
 from sglc.source import Source, Span
 from sglc.syntax.parse import parse
-from sglc.syntax.pieces import PieceReader
 from sglc.syntax.tree import ast
 from sglc.types.type import Type
 
@@ -322,8 +321,8 @@ class _Loader:
 
 
 def _reads_text(read: Reader) -> bool:
-    """Whether a reader gives what `parse` gives, so that what it read may be kept."""
-    return read is parse or isinstance(read, PieceReader)
+    """Whether a reader gives what `parse` gives, so that what it read may be kept. One that does says so."""
+    return read is parse or getattr(read, "reads_as_parse", False) is True
 
 
 def _module_of(source: Source) -> str:

@@ -70,6 +70,8 @@ class _Piece:
 class PieceReader:
     """Reads the versions of one text, one after the other. A `Reader` of `sglc.check.program`."""
 
+    reads_as_parse = True
+
     def __init__(self) -> None:
         self._known: dict[Key, list[_Piece]] = {}
         """The pieces of the last text that was read in pieces."""
