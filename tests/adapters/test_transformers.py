@@ -162,6 +162,7 @@ def test_prompts_that_go_on_from_old_ones_need_a_reset() -> None:
     assert generate(processor, PROMPTS[:1], do_sample=False) == first
 
 
+@pytest.mark.slow
 def test_processors_that_cannot_work_are_refused() -> None:
     good = compile_constraint(regex="a")
     with pytest.raises(ConstraintError, match="no text is legal"):

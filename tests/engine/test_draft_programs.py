@@ -179,6 +179,7 @@ def test_a_draft_model_has_an_engine_of_its_own() -> None:
     plain.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "why"),
     [

@@ -289,6 +289,7 @@ def test_https(tmp_path: Path) -> None:
         connection.close()
 
 
+@pytest.mark.slow
 def test_a_burst_fills_the_queue_and_no_more() -> None:
     """All are there at once: as many as there is room for are let in, and the others wait for nothing."""
     body = b'{"arguments": {"theme": "x"}}'
