@@ -161,7 +161,10 @@ def test_settings_change_what_a_backend_can_do() -> None:
     assert (whole.dialect, whole.context_length) == ("whole", 9)  # type: ignore[attr-defined]
     less = can("vllm:http://h", leave_out=frozenset(("temperature", "seed", "min_p")))
     assert (less.temperature, less.seed, less.samplers) == (  # type: ignore[attr-defined]
-        False, False, frozenset(("top_k", "top_p")))  # fmt: skip
+        False,
+        False,
+        frozenset(("top_k", "top_p")),
+    )
 
 
 @dataclass

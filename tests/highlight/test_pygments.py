@@ -71,11 +71,11 @@ def test_names_like_words() -> None:
         ("    for stream in xs:", "for in"),
         ("type error = one of grammar", "type one of"),
         ("record test: user: str, if: int", "record"),
-        ("    let json = json schema {\"max\": 3}", "let json schema"),
+        ('    let json = json schema {"max": 3}', "let json schema"),
         ("fn n(seed: int) -> str within 30 tok raises Odd:", "fn within tok raises"),
-        ("    x not in xs or not ys not containing \"a\"", "not in or not not containing"),
+        ('    x not in xs or not ys not containing "a"', "not in or not not containing"),
     ],
-)  # fmt: skip
+)
 def test_keywords_of_a_line(line: str, keywords: str) -> None:
     found = [part for part, kind in coloured(line) if "K" in KNOWN.get(kind or "", "") and part.strip()]
     assert " ".join(found) == keywords

@@ -78,31 +78,57 @@ def colours(tables: Tables) -> Grammar:
     rules = word_rules(tables)
     lists: dict[str, tuple[Rule, ...]] = {
         "root": (
-            _grammar_block(), Include("comments"), *_prompts(), _use(), *_declared(), _json(),
-            Include("phrases"), Include("string start"), Include("regex"), Include("words"),
-            *_brackets("bracket"), Include("leaves"),
+            _grammar_block(),
+            Include("comments"),
+            *_prompts(),
+            _use(),
+            *_declared(),
+            _json(),
+            Include("phrases"),
+            Include("string start"),
+            Include("regex"),
+            Include("words"),
+            *_brackets("bracket"),
+            Include("leaves"),
         ),
         "bracket": (Include("comments"), Include("in brackets"), *_brackets("bracket"), Include("leaves")),
         "insert": (Include("in brackets"), *_brackets("insert"), Include("leaves")),
         "hole": (Match(rf"(?<=\?\{{){BLANK}({NAME})(?=[ \t]*:)", ("name",)), Include("insert")),
         "grammar": (
-            Include("comments"), Include("string start"), Include("slashed"), Include("words of grammars"),
+            Include("comments"),
+            Include("string start"),
+            Include("slashed"),
+            Include("words of grammars"),
             Region(
-                "parameters", r"(?<=\w)(\()", ("punctuation",), rf"(\))|{_TOP_LEVEL}", ("punctuation",), "",
+                "parameters",
+                r"(?<=\w)(\()",
+                ("punctuation",),
+                rf"(\))|{_TOP_LEVEL}",
+                ("punctuation",),
+                "",
                 "bracket",
             ),
-            *_brackets("group"), Include("leaves"),
+            *_brackets("group"),
+            Include("leaves"),
         ),
         "group": (
-            Include("comments"), Include("string start"), Include("slashed"), Include("words of grammars"),
-            *_brackets("group"), Include("leaves"),
+            Include("comments"),
+            Include("string start"),
+            Include("slashed"),
+            Include("words of grammars"),
+            *_brackets("group"),
+            Include("leaves"),
         ),
         "in brackets": (
-            _json(), Include("phrases"), Include("string start"), Include("regex"),
+            _json(),
+            Include("phrases"),
+            Include("string start"),
+            Include("regex"),
             Include("words in brackets"),
         ),
         "comments": (
-            Match(rf"({BLANK}##.*)", ("documentation",)), Match(rf"({BLANK}#.*)", ("comment",)),
+            Match(rf"({BLANK}##.*)", ("documentation",)),
+            Match(rf"({BLANK}#.*)", ("comment",)),
         ),
         "phrases": _phrases(),
         "words": _words(rules, True),
@@ -134,7 +160,7 @@ def colours(tables: Tables) -> Grammar:
         ),
         "string of json": (Match(r"(\\(?:u[0-9a-fA-F]{4}|.))", ("escape",)),),
         "leaves": _leaves(),
-    }  # fmt: skip
+    }
     return Grammar(lists)
 
 
@@ -189,10 +215,14 @@ def _prompts() -> tuple[Region, ...]:
         Region("prompt", rf"{begin}(\|)", ("pipe",), END_OF_LINE, (), "prompt", "text"),
         Region(
             "fence",
-            rf'(?:^{BLANK}|(?<=:){BLANK})(text)([ \t]*)(""")(?=[ \t]*\r?$)', ("statement", "", "pipe"),
-            rf'^{BLANK}(""")(?=[ \t]*\r?$)', ("pipe",), "prompt", "text",
+            rf'(?:^{BLANK}|(?<=:){BLANK})(text)([ \t]*)(""")(?=[ \t]*\r?$)',
+            ("statement", "", "pipe"),
+            rf'^{BLANK}(""")(?=[ \t]*\r?$)',
+            ("pipe",),
+            "prompt",
+            "text",
         ),
-    )  # fmt: skip
+    )
 
 
 def _use() -> Match:
@@ -233,12 +263,17 @@ def _json_values() -> tuple[Region, ...]:
         ),
         *(
             Region(
-                f"json {name}", rf"({re.escape(o)})", ("punctuation",), rf"({re.escape(c)})",
-                ("punctuation",), "json", "json",
+                f"json {name}",
+                rf"({re.escape(o)})",
+                ("punctuation",),
+                rf"({re.escape(c)})",
+                ("punctuation",),
+                "json",
+                "json",
             )
             for name, o, c in (("object", "{", "}"), ("array", "[", "]"))
         ),
-    )  # fmt: skip
+    )
 
 
 def _brackets(rules: str) -> tuple[Region, ...]:
@@ -248,11 +283,16 @@ def _brackets(rules: str) -> tuple[Region, ...]:
     otherwise = END_OF_LINE if rules == "insert" else _TOP_LEVEL
     return tuple(
         Region(
-            f"{name} {rules}", rf"{BLANK}({re.escape(o)})", ("punctuation",),
-            rf"({re.escape(c)})|{otherwise}", ("punctuation",), "", rules,
+            f"{name} {rules}",
+            rf"{BLANK}({re.escape(o)})",
+            ("punctuation",),
+            rf"({re.escape(c)})|{otherwise}",
+            ("punctuation",),
+            "",
+            rules,
         )
         for name, o, c in (("parens", "(", ")"), ("list", "[", "]"), ("map", "{", "}"))
-    )  # fmt: skip
+    )
 
 
 def _leaves() -> tuple[Match, ...]:

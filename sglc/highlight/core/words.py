@@ -18,9 +18,16 @@ from sglc.syntax.tables import Tables
 
 LINE_STARTS = frozenset(("_NEWLINE", "_INDENT", "_DEDENT"))
 _CHARACTERS = {
-    "STRING": '"', "REGEX": "/", "INLINE_JSON": "}", "AUGMENTED": "=", "BINARY": "-+*/%=<>",
-    "=>": ">", "->": ">", "..=": "=", "..<": "<",
-}  # fmt: skip
+    "STRING": '"',
+    "REGEX": "/",
+    "INLINE_JSON": "}",
+    "AUGMENTED": "=",
+    "BINARY": "-+*/%=<>",
+    "=>": ">",
+    "->": ">",
+    "..=": "=",
+    "..<": "<",
+}
 """The last characters of tokens that are neither words nor one character."""
 _BEHIND_OPERANDS_ALONE = frozenset(
     "in and or if else matches contains for tok chars calls times always max min matching until multiple "

@@ -25,18 +25,38 @@ from sglc.highlight.treesitter.notation import (
 from sglc.syntax.lexer.keywords import BINARY, SOFT
 
 NAMES = {
-    "NAME": "name", "NUMBER": "number", "STRING": "string", "REGEX": "regex", "PIPE": "pipe_line",
-    "FENCE": "fence", "PATH": "path", "INLINE_JSON": "inline_json", "ROLE": "role_name",
-    "BINARY": "binary_operator", "AUGMENTED": "augmented_operator",
-}  # fmt: skip
+    "NAME": "name",
+    "NUMBER": "number",
+    "STRING": "string",
+    "REGEX": "regex",
+    "PIPE": "pipe_line",
+    "FENCE": "fence",
+    "PATH": "path",
+    "INLINE_JSON": "inline_json",
+    "ROLE": "role_name",
+    "BINARY": "binary_operator",
+    "AUGMENTED": "augmented_operator",
+}
 """Declared tokens and what their nodes are called."""
 _LETTERS = r"a-zA-Z_\u0080-\u009f\u00a1-\u1fff\u2070-\u{10ffff}"
 """Letters, and more: what is not ASCII and no letter stands nowhere else than in texts."""
 LAYOUT = ("_NEWLINE", "_INDENT", "_DEDENT")
 SCANNED = (
-    "_newline", "_indent", "_dedent", "_pipe_mark", "prompt_text", "_fence_open", "fence_text",
-    "_fence_close", "inline_json", "role_name", "_not_in", "_not_containing", "_or_skip", "_grammar_word",
-)  # fmt: skip
+    "_newline",
+    "_indent",
+    "_dedent",
+    "_pipe_mark",
+    "prompt_text",
+    "_fence_open",
+    "fence_text",
+    "_fence_close",
+    "inline_json",
+    "role_name",
+    "_not_in",
+    "_not_containing",
+    "_or_skip",
+    "_grammar_word",
+)
 """What the scanner cuts besides soft keywords, in the order of its table."""
 
 
@@ -198,9 +218,7 @@ def _tokens() -> dict[str, Node]:
     symbols = "|".join(re.sub(r"([*+/.-])", r"\\\1", each) for each in operators)
     insert, hole = symbol("insert"), symbol("prompt_hole")
     return {
-        "binary_operator": choice(
-            [_token(symbols), *map(string, words), _unnamed("_not_in", "not in")]
-        ),
+        "binary_operator": choice([_token(symbols), *map(string, words), _unnamed("_not_in", "not in")]),
         "augmented_operator": _token(r"[-+*/]="),
         "name": pattern(f"[{_LETTERS}][0-9{_LETTERS}]*"),
         "number": pattern(r"\d[\d_]*(\.\d[\d_]*)?([eE][-+]?\d+)?"),
@@ -224,7 +242,7 @@ def _tokens() -> dict[str, Node]:
             ]
         ),
         "prompt_hole": sequence([string("?{"), symbol("hole"), string("}")]),
-    }  # fmt: skip
+    }
 
 
 def _reached(rules: dict[str, Node]) -> set[str]:

@@ -8,11 +8,21 @@ from sglc.highlight.treesitter.grammar import literals
 _MADE = "; Made by `python -m sglc.highlight`; edit sglc/highlight instead.\n\n"
 
 _NODES = (
-    ("name", "name"), ("number", "number"), ("string", "string"), ("escape", "escape"), ("regex", "regex"),
-    ("path", "path"), ("prompt_text", "prompt"), ("fence_text", "prompt"), ("fence_mark", "pipe"),
-    ("role_name", "role"), ("inline_json", "json"), ("comment", "comment"), ("binary_operator", "operator"),
+    ("name", "name"),
+    ("number", "number"),
+    ("string", "string"),
+    ("escape", "escape"),
+    ("regex", "regex"),
+    ("path", "path"),
+    ("prompt_text", "prompt"),
+    ("fence_text", "prompt"),
+    ("fence_mark", "pipe"),
+    ("role_name", "role"),
+    ("inline_json", "json"),
+    ("comment", "comment"),
+    ("binary_operator", "operator"),
     ("augmented_operator", "operator"),
-)  # fmt: skip
+)
 _DECLARED = (
     ("function name", ("function", "pure_function", "part_function", "aside_function", "extern")),
     ("type name", ("record", "enum", "enum_block", "union", "type_alias", "error", "grammar")),

@@ -9,9 +9,15 @@ from sglc.highlight.treesitter.grammar import SCANNED, soft_words
 from sglc.syntax.lexer.keywords import ROLES, SOFT
 
 _OPERATIONS = {
-    "char": "CHAR", "set": "SET", "split": "SPLIT", "jump": "JUMP", "ahead": "AHEAD",
-    "border": "BORDER", "end": "END", "match": "MATCH",
-}  # fmt: skip
+    "char": "CHAR",
+    "set": "SET",
+    "split": "SPLIT",
+    "jump": "JUMP",
+    "ahead": "AHEAD",
+    "border": "BORDER",
+    "end": "END",
+    "match": "MATCH",
+}
 
 
 def scanner_c() -> str:

@@ -10,10 +10,27 @@ from sglc.highlight.core.regions import BLANK, END_OF_LINE, Grammar, Include, Ma
 
 _MADE = '" Made by `python -m sglc.highlight`; edit sglc/highlight instead.\n'
 _ORDER = (
-    "leaves", "json", "string of json", "string", "words of grammars", "words in brackets", "words",
-    "slashed", "regex", "group", "grammar", "insert", "bracket", "text", "hole", "string start", "phrases",
-    "in brackets", "root", "comments",
-)  # fmt: skip
+    "leaves",
+    "json",
+    "string of json",
+    "string",
+    "words of grammars",
+    "words in brackets",
+    "words",
+    "slashed",
+    "regex",
+    "group",
+    "grammar",
+    "insert",
+    "bracket",
+    "text",
+    "hole",
+    "string start",
+    "phrases",
+    "in brackets",
+    "root",
+    "comments",
+)
 """The lists of rules: to Vim what is defined later goes before what begins at the same place."""
 
 FTDETECT = _MADE + "autocmd BufNewFile,BufRead *.sgl setfiletype sgl\n"

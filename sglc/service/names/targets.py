@@ -15,10 +15,28 @@ from sglc.syntax.tree import ast
 from sglc.types.type import Applied, Named
 
 Kind = Literal[
-    "function", "type", "record", "enum", "union", "error", "constant", "grammar", "test", "module",
-    "field", "member", "variant", "rule", "parameter", "type parameter", "variable", "hole", "alias",
-    "builtin", "model",
-]  # fmt: skip
+    "function",
+    "type",
+    "record",
+    "enum",
+    "union",
+    "error",
+    "constant",
+    "grammar",
+    "test",
+    "module",
+    "field",
+    "member",
+    "variant",
+    "rule",
+    "parameter",
+    "type parameter",
+    "variable",
+    "hole",
+    "alias",
+    "builtin",
+    "model",
+]
 """`alias` is the name that a `use … as` gives; `aim` of its target is what it stands for."""
 
 

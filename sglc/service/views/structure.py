@@ -32,10 +32,28 @@ class Link:
 
 
 _FOLDED = (
-    ast.RecordDeclaration, ast.EnumDeclaration, ast.UnionDeclaration, ast.GrammarDeclaration,
-    ast.FunctionDeclaration, ast.TestDeclaration, ast.Role, ast.If, ast.For, ast.While, ast.Match, ast.Case,
-    ast.Try, ast.Except, ast.Fork, ast.Parallel, ast.Using, ast.Forget, ast.StreamFor, ast.Fuzz, ast.Variant,
-)  # fmt: skip
+    ast.RecordDeclaration,
+    ast.EnumDeclaration,
+    ast.UnionDeclaration,
+    ast.GrammarDeclaration,
+    ast.FunctionDeclaration,
+    ast.TestDeclaration,
+    ast.Role,
+    ast.If,
+    ast.For,
+    ast.While,
+    ast.Match,
+    ast.Case,
+    ast.Try,
+    ast.Except,
+    ast.Fork,
+    ast.Parallel,
+    ast.Using,
+    ast.Forget,
+    ast.StreamFor,
+    ast.Fuzz,
+    ast.Variant,
+)
 
 
 def folds(snapshot: Snapshot) -> list[Fold]:

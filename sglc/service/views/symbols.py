@@ -13,9 +13,21 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 
 SymbolKind = Literal[
-    "function", "record", "enum", "union", "type", "error", "constant", "grammar", "test", "field", "member",
-    "variant", "rule", "hole",
-]  # fmt: skip
+    "function",
+    "record",
+    "enum",
+    "union",
+    "type",
+    "error",
+    "constant",
+    "grammar",
+    "test",
+    "field",
+    "member",
+    "variant",
+    "rule",
+    "hole",
+]
 
 
 @value

@@ -18,10 +18,28 @@ from sglc.syntax.tree import ast
 from sglc.syntax.tree.spans import walk
 
 WordClass = Literal[
-    "keyword", "role", "type", "enumMember", "function", "parameter", "variable", "hole", "property",
-    "string", "promptText", "number", "comment", "documentation", "operator", "regexp", "border", "error",
-    "constant", "typeParameter", "namespace",
-]  # fmt: skip
+    "keyword",
+    "role",
+    "type",
+    "enumMember",
+    "function",
+    "parameter",
+    "variable",
+    "hole",
+    "property",
+    "string",
+    "promptText",
+    "number",
+    "comment",
+    "documentation",
+    "operator",
+    "regexp",
+    "border",
+    "error",
+    "constant",
+    "typeParameter",
+    "namespace",
+]
 CLASSES: tuple[WordClass, ...] = get_args(WordClass)
 _OF_KIND: dict[Kind, WordClass] = {
     "function": "function",

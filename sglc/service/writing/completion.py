@@ -26,9 +26,20 @@ from sglc.syntax.tree import ast
 from sglc.types.type import FORMS
 
 ItemKind = Literal[
-    "word", "variable", "function", "type", "constant", "member", "field", "method", "module", "error",
-    "file", "model", "argument",
-]  # fmt: skip
+    "word",
+    "variable",
+    "function",
+    "type",
+    "constant",
+    "member",
+    "field",
+    "method",
+    "module",
+    "error",
+    "file",
+    "model",
+    "argument",
+]
 MOST = 400
 """Most items of an answer."""
 TYPE_KINDS = ("type", "record", "enum", "union", "type parameter", "grammar")

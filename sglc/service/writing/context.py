@@ -12,10 +12,26 @@ from sglc.service.writing.sight import declaration_at
 from sglc.syntax.tree import ast
 
 Where = Literal[
-    "nothing", "declaration", "statement", "expression", "type", "refinement", "member", "module",
-    "module name", "mocked", "hole of mock", "error", "form", "retry", "case", "path", "model", "strategy",
+    "nothing",
+    "declaration",
+    "statement",
+    "expression",
+    "type",
+    "refinement",
+    "member",
+    "module",
+    "module name",
+    "mocked",
+    "hole of mock",
+    "error",
+    "form",
+    "retry",
+    "case",
+    "path",
+    "model",
+    "strategy",
     "hole",
-]  # fmt: skip
+]
 LONGEST = 2_000
 """Characters of a line before the cursor behind which nothing is offered: searching them would take long."""
 _WORD = re.compile(r"[^\W\d]\w*$")

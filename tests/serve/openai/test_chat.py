@@ -200,7 +200,7 @@ def test_content_in_parts_and_every_role(server: Server) -> None:
         ({"messages": [{"role": "user", "content": "\ud800"}]}, "messages[0].content", "invalid_value"),
         ({"model": None}, "model", "invalid_value"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_or_unsupported_is_named(server: Server, body: Any, param: str, code: str) -> None:
     assert error(chat(server, **body)) == (400, param, code)
 

@@ -33,9 +33,17 @@ needs_emacs = pytest.mark.skipif(shutil.which("emacs") is None, reason="no emacs
 Span = tuple[str, str | None]
 """Text and what the editor calls its class; None for none."""
 _LETTERS = {
-    "string": "S", "escape": "SP", "prompt": "P", "pipe": "", "hole": "H", "insert": "I", "comment": "C",
-    "documentation": "C", "regex": "X", "path": "X",
-}  # fmt: skip
+    "string": "S",
+    "escape": "SP",
+    "prompt": "P",
+    "pipe": "",
+    "hole": "H",
+    "insert": "I",
+    "comment": "C",
+    "documentation": "C",
+    "regex": "X",
+    "path": "X",
+}
 
 
 def meanings(name_of: Callable[[TextClass, str], str]) -> dict[str, str]:
