@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_budget import examples
+from sglc.runtime.serve.access import ANYONE, Access
 from sglc.runtime.serve.admission import Admission
+from sglc.runtime.serve.functions import Answer, Job
+from sglc.runtime.serve.options import CallOptions, ServeLimits
 from sglc.runtime.serve.problems import Refusal
+from sglc.runtime.serve.runs import Runs
 
 
 @asynccontextmanager
@@ -150,6 +155,30 @@ def test_places_to_wait_are_counted_before_a_call_first_waits() -> None:
             admission.enter("a")
         for turn in turns:
             turn.leave()
+        assert (admission.running, admission.waiting) == (0, 0)
+
+    asyncio.run(whole())
+
+
+def test_a_run_that_is_cancelled_before_it_begins_has_an_answer_and_no_place() -> None:
+    class Never:
+        name = "never"
+
+        def check(self, arguments: object) -> None:
+            pass
+
+        async def answer(self, *_: object) -> Answer:
+            raise AssertionError("it has begun")
+
+    async def whole() -> None:
+        admission = Admission(1, 0)
+        runs = Runs(ServeLimits(), admission, Access())
+        run = runs.start(cast(Job, Never()), {}, CallOptions(), ANYONE, told=False)
+        run.cancel()
+        told = await asyncio.wait_for(run.log.after(0), 5)
+        assert [event.name for event in told] == ["error"] and run.ended
+        assert run.answer is not None and run.answer.problem is not None
+        assert run.answer.problem.name == "Cancelled"
         assert (admission.running, admission.waiting) == (0, 0)
 
     asyncio.run(whole())
