@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from json.encoder import encode_basestring
 
 
 def json_text(text: str) -> str:
     """A JSON string with its quotes, as `json.dumps(text, ensure_ascii=False)` writes it."""
-    return json.dumps(text, ensure_ascii=False)
+    return encode_basestring(text)
 
 
 def surrogate_fault(text: str) -> str | None:

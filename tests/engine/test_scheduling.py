@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fakes.engine_bench import EngineBench
 from sglc.runtime.engine.core.errors import (
@@ -17,8 +20,23 @@ from sglc.runtime.engine.core.errors import (
     QueueFull,
 )
 from sglc.runtime.engine.scheduling.branch import Admission, Branch
-from sglc.runtime.engine.scheduling.schedule import StepLimits
+from sglc.runtime.engine.scheduling.schedule import StepLimits, agreement
 from sglc.runtime.kv.blocks import BLOCK_TOKENS
+
+TOKENS = st.lists(st.integers(0, 2), max_size=12)
+
+
+@given(st.data(), TOKENS, TOKENS, TOKENS)
+def test_a_request_goes_on_behind_the_longest_beginning_that_is_computed(
+    data: st.DataObject, shared: list[int], asked: list[int], computed: list[int]
+) -> None:
+    tokens, held = shared + asked, shared + computed
+    settled = data.draw(st.integers(0, len(shared)))
+    request: Any = SimpleNamespace(branch=SimpleNamespace(settled=settled), tokens=tokens)
+    sequence: Any = SimpleNamespace(tokens=held, length=len(held))
+    found = agreement(request, sequence)
+    assert tokens[:found] == held[:found]
+    assert found == min(len(tokens), len(held)) or tokens[found] != held[found]
 
 
 def test_memory_goes_to_others_and_comes_back() -> None:

@@ -317,4 +317,8 @@ def agreement(request: Request, sequence: Blocks) -> int:
     theirs = sequence.tokens[start : start + len(ours)]
     if ours == theirs:
         return start + len(ours)
-    return start + next(index for index, token in enumerate(ours) if theirs[index] != token)
+    same, other = 0, len(ours)  # they are the same up to `same`, and not up to `other`
+    while other - same > 1:
+        middle = (same + other) // 2
+        same, other = (middle, other) if ours[same:middle] == theirs[same:middle] else (same, middle)
+    return start + same

@@ -44,6 +44,8 @@ class Chunks:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._runs.enter(self._run)
+        assert self._run.task is not None
+        self._run.task.add_done_callback(lambda _: self._work.news.set())
         try:
             sending = asyncio.ensure_future(self._send(scope, receive, send))
             try:
@@ -73,16 +75,13 @@ class Chunks:
 
     async def _news(self) -> bool:
         """Wait until there is more, the run has ended, or it is time for a sign of life: then False."""
-        assert self._run.task is not None
-        news = asyncio.ensure_future(self._work.news.wait())
         try:
-            done, _ = await asyncio.wait(
-                {news, self._run.task}, timeout=ALIVE_EVERY, return_when=asyncio.FIRST_COMPLETED
-            )
-        finally:
-            news.cancel()
+            async with asyncio.timeout(ALIVE_EVERY):
+                await self._work.news.wait()
+        except TimeoutError:
+            return False
         self._work.news.clear()
-        return bool(done)
+        return True
 
     async def _pass(self, send: Send, text: str, *, more: bool) -> bool:
         """Send text; False where the client does not read it."""

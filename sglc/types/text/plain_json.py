@@ -411,6 +411,10 @@ def _encodable(text: str) -> str:
 
 
 def _plain_text(data: object, indent: int | None, level: int) -> str:
+    if isinstance(data, str):
+        return json_text(data)
+    if isinstance(data, Decimal | float) or (isinstance(data, int) and not isinstance(data, bool)):
+        return number_text(data)
     if isinstance(data, Mapping) and data:
         entries = [
             f"{json_text(str(key))}: {_plain_text(each, indent, level + 1)}" for key, each in data.items()
@@ -418,8 +422,6 @@ def _plain_text(data: object, indent: int | None, level: int) -> str:
         return _block("{", entries, "}", indent, level)
     if isinstance(data, list | tuple) and data:
         return _block("[", [_plain_text(each, indent, level + 1) for each in data], "]", indent, level)
-    if isinstance(data, Decimal | float) or (isinstance(data, int) and not isinstance(data, bool)):
-        return number_text(data)
     return json.dumps(data, ensure_ascii=False)
 
 
