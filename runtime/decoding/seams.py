@@ -36,6 +36,8 @@ KINDS = tuple(
 FEW = 64
 """Where at most so many tokens are legal, each is asked whether it is the only open one. At a place where
 longer tokens may begin, as many are tried."""
+PART = 64
+"""Tokens that are put in order at a time: the first few of them mostly decide."""
 MOST = 256
 """At most so many tokens that go beyond a text are checked one by one. For more of them a mask is made."""
 
@@ -49,6 +51,7 @@ class Beginnings:
         self._tokens = np.array([token for _, token in pairs], np.int64)
         self.longest = max(map(len, self._texts), default=0)
         """Bytes of the longest token."""
+        self._blank = np.array([(data or b"").isspace() for data in vocabulary.token_bytes], np.bool_)
 
     def tokens(self, prefix: bytes) -> np.ndarray:
         """Ids of the tokens that begin with these bytes."""
@@ -60,6 +63,13 @@ class Beginnings:
         if first == len(self._texts) or not self._texts[first].startswith(prefix):
             return ()
         return self._texts[first : self._end(prefix)]
+
+    def blank_last(self, tokens: np.ndarray) -> Iterator[int]:
+        """The tokens in their order, those of white space alone behind the others."""
+        for blank in (False, True):
+            for start in range(0, len(tokens), PART):
+                part = tokens[start : start + PART]
+                yield from part[self._blank[part] == blank].tolist()
 
     def _end(self, prefix: bytes) -> int:
         after = prefix.rstrip(b"\xff")
@@ -170,7 +180,7 @@ class Seams:
         canonical, token_bytes = self._canonical, self._vocabulary.token_bytes
         data = token_bytes[token] or b""
         longer = (*context, token)[-CONTEXT:]
-        for following in _blank_last(after.allowed().tolist(), token_bytes):
+        for following in beginnings(self._vocabulary).blank_last(after.allowed()):
             more = token_bytes[following] or b""
             blank = data[-1:].isspace() and more[:1].isspace()
             if _is_whole(more) and not blank and not canonical.keeps(context, token, more):
@@ -323,13 +333,6 @@ def _common(first: Tokens, second: Tokens) -> Tokens:
     """What both begin with."""
     pairs = zip(first, second, strict=False)
     return first[: next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))]
-
-
-def _blank_last(tokens: list[int], token_bytes: Sequence[bytes | None]) -> Iterator[int]:
-    for blank in (False, True):
-        for token in tokens:
-            if (token_bytes[token] or b"").isspace() == blank:
-                yield token
 
 
 def _accepted(value: Matcher | None, token: int) -> Matcher | None:

@@ -58,6 +58,10 @@ class Engine(Protocol):
         """Keep the keys and values of these tokens, which `users` functions begin with, once they have been
         computed."""
 
+    async def step_begun(self) -> None:
+        """Wait until a step is computed, or none is asked for: work of other tasks goes better beside a step
+        than between two."""
+
     def get_cache_stats(self) -> CacheStats | None:
         """What the memory of keys and values holds and has done; None where it is not shared."""
 

@@ -13,9 +13,9 @@ next comparison corrects the state, and missing tokens are found in the prefix t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from time import perf_counter
 from typing import Any
 
@@ -38,6 +38,7 @@ from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.sampling_request import SamplingRequest
 from sglc.runtime.engine.scheduling.branch import Branch
 from sglc.runtime.engine.scheduling.draft import NO_DRAFT, Draft
+from sglc.runtime.engine.scheduling.gathering import Gathering
 from sglc.runtime.engine.scheduling.pinned_prefixes import PinnedPrefixes
 from sglc.runtime.engine.scheduling.request import KvHandle, Request
 from sglc.runtime.engine.scheduling.schedule import Planned, Scheduler, StepLimits
@@ -50,10 +51,6 @@ SAVED_BLOCKS = 256
 """Most blocks that are written to the tier on disk at the end."""
 IDLE_STEPS = 16
 """Steps after which the logits of a branch that waits for nothing are copied out of those of its step."""
-QUIET_ROUNDS = 2
-"""Rounds of the event loop without a new request after which a step begins."""
-MOST_ROUNDS = 1000
-"""Rounds after which it begins in any case."""
 STEPS_TO_KNOW = 8
 """Steps before which nothing is taken for brief."""
 BRIEF_SECONDS = 0.008
@@ -96,16 +93,13 @@ class BatchingEngine:
             cache, self.limits, self._handles, self._pinned_prefixes, self.statistics, self.measured_cost
         )
         self._waiting: dict[Request, None] = {}
-        self._arrived = 0
+        self._gathering = Gathering()
         self._driver: asyncio.Task[None] | None = None
         self._running: Future[Any] | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="sglc-step")
         self._closed = False
         self.draft: BatchingEngine | None = None
         """The engine of a draft model, closed with this one; None where there is none."""
-        self._holds = 0
-        self._free: asyncio.Future[None] | None = None
-        """Done once nobody holds the next step; only while it is waited for."""
 
     @property
     def concurrency(self) -> int:
@@ -172,16 +166,13 @@ class BatchingEngine:
         self._worker.submit(self.model.close)
         self._worker.shutdown(wait=False)
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Until the block ends no step begins: a request is about to come that is to be part of it."""
-        self._holds += 1
-        try:
-            yield
-        finally:
-            self._holds -= 1
-            if not self._holds and self._free is not None and not self._free.done():
-                self._free.set_result(None)
+    def hold(self) -> AbstractContextManager[None]:
+        """See `Gathering.hold`."""
+        return self._gathering.hold()
+
+    async def step_begun(self) -> None:
+        """See `Gathering.over`."""
+        await self._gathering.over()
 
     # -- requests ------------------------------------------------------------------------------------
 
@@ -316,9 +307,11 @@ class BatchingEngine:
             branch.handle = KvHandle(branch)
         handle: KvHandle = branch.handle
         loop = asyncio.get_running_loop()
-        self._arrived += 1
+        self._gathering.arrived += 1
         future: asyncio.Future[object] = loop.create_future()
-        request = Request(branch, handle, tokens, first, future, self._arrived, perf_counter(), scored)
+        request = Request(
+            branch, handle, tokens, first, future, self._gathering.arrived, perf_counter(), scored
+        )
         request.drafts, request.parents, request.sampling_request = drafts, draft.parents, sampling_request
         self._waiting[request] = None
         handle.waiting += 1
@@ -339,15 +332,18 @@ class BatchingEngine:
             if self._running is not None:  # of an event loop that ended in the middle of a step
                 await asyncio.wait([asyncio.wrap_future(self._running)])
             while self._waiting:
-                await self._rest()
+                await self._gathering.rest()
                 begun = perf_counter()
                 plan = self._scheduler.plan(self._waiting)
                 self.measure.scheduled += perf_counter() - begun
                 if plan:
                     results, seconds = await self._run(plan)
+                    self._gathering.begin()
                     begun = perf_counter()
                     self._commit(plan, results, seconds)
                     self.measure.committed += perf_counter() - begun
+                else:
+                    self._gathering.end()
         except asyncio.CancelledError:
             for request in list(self._waiting):
                 request.future.cancel()
@@ -356,20 +352,8 @@ class BatchingEngine:
             for request in list(self._waiting):
                 if not request.future.done():
                     request.future.set_exception(EngineFault(error))
-
-    async def _rest(self) -> None:
-        """Let other tasks run until none of them has a new request or is about to have one."""
-        quiet = 0
-        for _ in range(MOST_ROUNDS):
-            before = self._arrived
-            await asyncio.sleep(0)
-            quiet = quiet + 1 if self._arrived == before else 0
-            if self._holds:
-                quiet = 0
-                self._free = asyncio.get_running_loop().create_future()
-                await self._free
-            if quiet == QUIET_ROUNDS:
-                return
+        finally:
+            self._gathering.end()
 
     async def _run(self, plan: list[Planned]) -> tuple[list[Result], float]:
         """Compute a step, in the worker thread unless it is brief."""
@@ -391,8 +375,10 @@ class BatchingEngine:
         ):
             return await self._run_drawing(self._drawing, plan, pieces)
         if self._is_brief(pieces):
+            await self._let_others()
             return compute(self.model, pieces)
         self._running = self._worker.submit(compute, self.model, pieces)
+        self._gathering.end()
         return await asyncio.wrap_future(self._running)
 
     async def _run_drawing(
@@ -403,14 +389,21 @@ class BatchingEngine:
         masks."""
         sampling_requests = SamplingRequests(executor, plan)
         if self._is_brief(pieces):
+            await self._let_others()
             begun = launch(executor, pieces)
             sampling_requests.make()
             return pick(executor, pieces, sampling_requests, begun)
         self._running = self._worker.submit(launch, executor, pieces)
+        self._gathering.end()
         begun = await asyncio.wrap_future(self._running)
         sampling_requests.make()
         self._running = self._worker.submit(pick, executor, pieces, sampling_requests, begun)
         return await asyncio.wrap_future(self._running)
+
+    async def _let_others(self) -> None:
+        """What has waited for a step to begin goes before one that is computed in this thread."""
+        self._gathering.end()
+        await asyncio.sleep(0)
 
     def _is_brief(self, pieces: list[Piece]) -> bool:
         if self.model.kind == "torch":  # computes in one thread only, see `TorchExecutor.from_directory`

@@ -101,6 +101,9 @@ class ReferenceEngine:
     def pin(self, tokens: Sequence[int], users: int = 1) -> None:
         """Nothing here: only idle branches are kept."""
 
+    async def step_begun(self) -> None:
+        """A step belongs to one request; none are gathered for it."""
+
     def get_cache_stats(self) -> CacheStats | None:
         """None: a branch has a cache of its own."""
         return None

@@ -11,7 +11,7 @@ import logging
 import secrets
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from starlette.types import Receive
@@ -35,6 +35,14 @@ KEPT_BYTES = 4 * 1024 * 1024
 """Most bytes of these."""
 
 
+Lull = Callable[[], Awaitable[None]]
+"""Waits for the time at which work that can wait delays nothing; see `Engine.step_begun`."""
+
+
+async def at_once() -> None:
+    """There is no need to wait."""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """One event of a run: its place in the order, its name, and its data as JSON text."""
@@ -52,7 +60,8 @@ class Told:
 class Log:
     """Events of a run in their order, for one reader at a time. Bounded: see KEPT_EVENTS."""
 
-    def __init__(self) -> None:
+    def __init__(self, lull: Lull = at_once) -> None:
+        self._lull = lull
         self._events: deque[Told] = deque()
         self._bytes = 0
         self._number = 0
@@ -76,6 +85,7 @@ class Log:
         while not self._events or self._events[-1].number <= number:
             self._news.clear()
             await self._news.wait()
+            await self._lull()
         first = max(0, number - self._events[0].number + 1)
         return [self._events[at] for at in range(first, len(self._events))]
 
@@ -83,14 +93,14 @@ class Log:
 class Run:
     """A call that is going on, or has ended."""
 
-    def __init__(self, function: Job, options: CallOptions, key: Key, told: bool) -> None:
+    def __init__(self, function: Job, options: CallOptions, key: Key, told: bool, lull: Lull) -> None:
         self.id = secrets.token_urlsafe(12)
         self.function = function
         self.options = options
         self.key = key
         self.told = told
         """Whether it tells events besides its end."""
-        self.log = Log()
+        self.log = Log(lull)
         self.answer: Answer | None = None
         self.readers = 0
         self.left_at = time.monotonic()
@@ -176,8 +186,12 @@ class Run:
 class Runs:
     """All runs of a server."""
 
-    def __init__(self, limits: ServeLimits, admission: Admission, access: Access) -> None:
+    def __init__(
+        self, limits: ServeLimits, admission: Admission, access: Access, lull: Lull = at_once
+    ) -> None:
         self.limits = limits
+        self.lull = lull
+        """What is told is sent then."""
         self.admission = admission
         self.access = access
         self.ending = asyncio.Event()
@@ -214,7 +228,7 @@ class Runs:
             function.check(arguments)
         except ArgumentError as error:
             raise Refusal(of_arguments(error)) from None
-        run = Run(function, options, key, told)
+        run = Run(function, options, key, told, self.lull)
         turn = self.admission.enter(key.tenant, min(options.priority, key.priority))
         self.by_id[run.id] = run
         work = self._perform(run, turn, arguments)

@@ -173,8 +173,8 @@ def test_steps_wait_for_drafts_and_not_for_the_reading_of_prompts(lacking: int, 
     branch = DraftModel(engine.draft, engine).fill()
     assert branch.pending([7] * lacking) == lacking
     with branch.hold():
-        assert bool(engine._holds) is waits
-    assert not engine._holds
+        assert bool(engine._gathering.holds) is waits
+    assert not engine._gathering.holds
 
 
 # -- what a draft follows ------------------------------------------------------------------------------

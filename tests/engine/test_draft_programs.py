@@ -136,7 +136,7 @@ def test_programs_that_are_cancelled_leave_the_others_as_they_are() -> None:
     expected = [asyncio.run(outcome(alone, seed)) for seed in (0, 3)]
     for stop in range(5, 205, 20):
         assert asyncio.run(some(stop)) == expected
-        assert not engine._holds and not engine.draft._handles
+        assert not engine._gathering.holds and not engine.draft._handles
         engine.cache.check()
         engine.draft.cache.check()
 

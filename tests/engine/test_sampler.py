@@ -258,6 +258,9 @@ def test_frequencies_are_the_probabilities() -> None:
 def test_noise_depends_on_seed_and_position_only() -> None:
     """Nine hundred pairs give nine hundred keys, spread over the whole range."""
     assert noise_key(1, 2) == noise_key(1, 2)
+    for place in (0, 1, 15, 16, 1000, 2**32 + 7, 2**64 - 1):
+        alone = np.random.Philox(key=3, counter=place).random_raw()
+        assert noise_key(3, place) == alone
     keys = {noise_key(seed, position) for seed in range(30) for position in range(30)}
     assert len(keys) == 900
     assert all(0 <= key < 2**64 for key in keys)

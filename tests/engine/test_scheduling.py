@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Sequence
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,6 +39,64 @@ def test_a_request_goes_on_behind_the_longest_beginning_that_is_computed(
     found = agreement(request, sequence)
     assert tokens[:found] == held[:found]
     assert found == min(len(tokens), len(held)) or tokens[found] != held[found]
+
+
+def test_what_can_wait_goes_beside_a_step() -> None:
+    bench = EngineBench()
+    gate = bench.executor.gate = threading.Event()
+    computed: list[bool] = []
+
+    async def send() -> None:
+        await bench.engine.step_begun()
+        step = bench.engine._running
+        computed.append(step is not None and not step.done())
+        gate.set()
+
+    async def job() -> None:
+        branch = bench.branch([1])
+        for token in range(6):
+            gate.clear()
+            sending = asyncio.create_task(send())
+            await bench.check(branch)
+            await sending
+            branch.append([token])
+
+    bench.run(job())
+    assert computed == [False, True, True, True, True, True]  # before the first there is nothing to wait for
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nobody_waits_for_a_step_that_does_not_come(seed: int) -> None:
+    bench, random = EngineBench(blocks=12), Random(seed)
+    sent = 0
+
+    async def send() -> None:
+        nonlocal sent
+        await bench.engine.step_begun()
+        sent += 1
+
+    async def program(start: int) -> None:
+        branch = bench.branch([start])
+        for token in range(20):
+            sending = asyncio.create_task(send())
+            await bench.check(branch)
+            branch.append([token])
+            await sending
+        branch.close()
+
+    async def job() -> None:
+        tasks = [asyncio.create_task(program(start)) for start in range(8)]
+        for task in random.sample(tasks, 4):
+            for _ in range(random.randrange(40)):
+                await asyncio.sleep(0)
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        before = sent
+        await asyncio.wait_for(send(), 10)
+        assert sent > before
+
+    bench.run(job())
+    assert sent > 4 * 20
 
 
 def test_memory_goes_to_others_and_comes_back() -> None:

@@ -13,6 +13,7 @@ best first, and make the whole mask only where the few best are all illegal.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,11 @@ from sglc.kernels.bitmask.sampling_reference import gumbel
 from sglc.runtime.engine.sampling.lazy import LegalTokens, best_legal, limited_legal
 from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
 from sglc.runtime.executor.plan import Candidate
+
+KEYS = 16
+"""Positions whose noise keys are made together."""
+NOTED = 1024
+"""So many of these are remembered: more than there are runs at the same time."""
 
 
 class Share(NamedTuple):
@@ -58,7 +64,15 @@ class NothingAllowed(ValueError):
 
 def noise_key(seed: int, position: int) -> int:
     """The 64 bits that the noise of all tokens at `position` follows from; both are taken modulo 2^64."""
-    return int(np.random.Philox(key=seed % 2**64, counter=position % 2**64).random_raw())
+    position %= 2**64
+    return _noise_keys(seed % 2**64, position // KEYS)[position % KEYS]
+
+
+@lru_cache(NOTED)
+def _noise_keys(seed: int, part: int) -> tuple[int, ...]:
+    """The keys of so many positions in a row: to begin a generator takes longer than its numbers. Philox
+    counts blocks of four numbers."""
+    return tuple(np.random.Philox(key=seed, counter=part * KEYS).random_raw(4 * KEYS)[::4].tolist())
 
 
 def sample(

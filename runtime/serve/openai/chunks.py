@@ -80,6 +80,7 @@ class Chunks:
                 await self._work.news.wait()
         except TimeoutError:
             return False
+        await self._runs.lull()
         self._work.news.clear()
         return True
 

@@ -157,9 +157,14 @@ class ServedPrograms:
             except BaseException:
                 await self.pool.close(kill=True)
                 raise
-        runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access)
         engines = [each.engine for each in self.models if each.engine is not None]
         engines += [engine for each in self.models for engine in each.engines.values()]
+
+        async def lull() -> None:
+            for engine in engines:
+                await engine.step_begun()
+
+        runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access, lull)
         made = [make(Served(self.table, runs, access, tuple(self._asked()))) for make in faces]
         routes = [route for face in made for route in face.routes]
         away = () if self.pool is None else (self.model,)

@@ -105,7 +105,7 @@ class Bench:
 
     def check(self) -> None:
         """Nothing is held when nothing runs, and the memory of both models is sound."""
-        assert not self.engine._holds
+        assert not self.engine._gathering.holds
         self.engine.cache.check()
         if self.engine.draft is not None:
             self.engine.draft.cache.check()

@@ -80,6 +80,9 @@ class HashedEngine:
     def pin(self, tokens: Sequence[int], users: int = 1) -> None:
         """Nothing is computed, so nothing is kept."""
 
+    async def step_begun(self) -> None:
+        """There are no steps."""
+
     def get_cache_stats(self) -> CacheStats | None:
         return None
 

@@ -215,7 +215,7 @@ FAULTS = (
     Fault(
         "every token of a seed has the same noise",
         "runtime/engine/sampling/sampler.py",
-        "counter=position % 2**64",
+        "counter=part * KEYS",
         "counter=0",
         "tests/engine/test_sampler.py::test_noise_depends_on_seed_and_position_only",
     ),
