@@ -355,8 +355,8 @@ def _way_on(masks: Matcher) -> bytes:
 
 def _next_of_each_kind(masks: Matcher) -> list[bytes]:
     """A byte of each kind of ASCII characters that may follow. The kind decides how white space is split."""
-    probe = masks.clone()
-    found = [next((each for each in kind if probe.clone().accept_bytes(each)), b"") for kind in KINDS]
+    legal = masks.next_bytes()
+    found = [next((each for each in kind if each in legal), b"") for kind in KINDS]
     return [each for each in found if each]
 
 
