@@ -67,3 +67,4 @@ class EventStream:
             except TimeoutError:
                 run.cancel(Problem(503, "Cancelled", "the client has read nothing for too long"))
                 return
+        self._runs.had(run)

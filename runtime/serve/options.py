@@ -27,8 +27,9 @@ class ServeLimits:
     `body` is the most bytes of a request, `running` the most runs at the same time (None: what the model
     does best), `waiting` the most that wait for their turn, `seconds` the most time of a run with its
     waiting, `grace` the seconds that runs have when the server is told to end, `idle` the seconds after which
-    a run ends whose client reads nothing, `keep` the most seconds that a run goes on without a client,
-    `schemas` the most schemas, tools, regexes and grammars a minute of one tenant that are compiled anew.
+    a run ends whose client reads nothing, `keep` the most seconds that a run goes on without a client, `kept`
+    the most bytes of runs that may do so, with what they have told, `schemas` the most schemas, tools,
+    regexes and grammars a minute of one tenant that are compiled anew.
     """
 
     body: int = 4 * 1024 * 1024
@@ -38,6 +39,7 @@ class ServeLimits:
     grace: float = 30.0
     idle: float = 60.0
     keep: float = 300.0
+    kept: int = 256 * 1024 * 1024
     schemas: int = 120
 
 

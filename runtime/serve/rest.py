@@ -87,21 +87,27 @@ class Rest:
         """A run that is kept: its events after the last that the client has, or how it stands."""
         run = self._runs.find(request.path_params["id"], key_of(request))
         if not wants_events(request):
-            return json_response(_state(run), 202) if run.answer is None else _answered(run)
+            return self._standing(run)
         last = request.headers.get(LAST, "0")
         if not last.isdecimal() or int(last[:12]) > MOST_EVENT:
             raise refusal(400, "Arguments", "`Last-Event-ID` is the id of an event: a whole number")
         return EventStream(self._runs, run, int(last))
 
     async def cancel(self, request: Request) -> Response:
-        """End a run at its next token."""
-        run = self._runs.find(request.path_params["id"], key_of(request))
-        run.cancel()
+        """End a run at its next token; one that has ended is kept no more."""
+        self._runs.end(self._runs.find(request.path_params["id"], key_of(request)))
         return Response(status_code=204)
 
     async def _answer(self, request: Request, run: Run) -> Response:
         await self._runs.attend(run, request.receive)
-        return _answered(run) if run.answer is not None else json_response(_state(run), 202)
+        return self._standing(run)
+
+    def _standing(self, run: Run) -> Response:
+        """How a run stands: its answer, where it has ended."""
+        if run.answer is None:
+            return json_response(_state(run), 202)
+        self._runs.had(run)
+        return _answered(run)
 
 
 def wants_events(request: Request) -> bool:

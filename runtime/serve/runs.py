@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import sys
 import time
-from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 from starlette.types import Receive
 
@@ -20,6 +20,8 @@ from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.serve.access import Access, Key
 from sglc.runtime.serve.admission import Admission, Turn
 from sglc.runtime.serve.functions import Answer, Job
+from sglc.runtime.serve.keeping.kept_runs import Kept, KeptRuns, NoRoom
+from sglc.runtime.serve.keeping.log import Log, Lull, at_once
 from sglc.runtime.serve.options import CallOptions, ServeLimits
 from sglc.runtime.serve.problems import Problem, Refusal, internal, of_arguments, refusal
 from sglc.runtime.serve.requests import until_gone
@@ -27,67 +29,10 @@ from sglc.runtime.vm.state.trace import PIECES, Event, plain_data
 from sglc.types.text.plain_json import write_json
 
 LOG = logging.getLogger("sglc.serve")
+TENANTS = 4
+"""So many tenants share the room of kept runs where callers have keys: each has at most this part of it."""
 PARTIAL_EVERY = 0.05
 """Seconds between two parts of one hole's value: what people see as steady, and few reads of a long text."""
-KEPT_EVENTS = 4096
-"""Most events that are kept for a reader: what it has not read of more than these is joined or lost."""
-KEPT_BYTES = 4 * 1024 * 1024
-"""Most bytes of these."""
-
-
-Lull = Callable[[], Awaitable[None]]
-"""Waits for the time at which work that can wait delays nothing; see `Engine.step_begun`."""
-
-
-async def at_once() -> None:
-    """There is no need to wait."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One event of a run: its place in the order, its name, and its data as JSON text."""
-
-    number: int
-    name: str
-    data: str
-
-    @property
-    def last(self) -> bool:
-        """Whether nothing follows."""
-        return self.name in ("value", "error")
-
-
-class Log:
-    """Events of a run in their order, for one reader at a time. Bounded: see KEPT_EVENTS."""
-
-    def __init__(self, lull: Lull = at_once) -> None:
-        self._lull = lull
-        self._events: deque[Told] = deque()
-        self._bytes = 0
-        self._number = 0
-        self._news = asyncio.Event()
-        self.lost = 0
-        """The number of the last event that is not kept any more."""
-
-    def put(self, name: str, data: str) -> None:
-        """Tell of something."""
-        self._number += 1
-        self._events.append(Told(self._number, name, data))
-        self._bytes += len(data)
-        while len(self._events) > KEPT_EVENTS or (self._bytes > KEPT_BYTES and len(self._events) > 1):
-            gone = self._events.popleft()
-            self._bytes -= len(gone.data)
-            self.lost = gone.number
-        self._news.set()
-
-    async def after(self, number: int) -> list[Told]:
-        """All that has been told after an event, at least one; waits for it."""
-        while not self._events or self._events[-1].number <= number:
-            self._news.clear()
-            await self._news.wait()
-            await self._lull()
-        first = max(0, number - self._events[0].number + 1)
-        return [self._events[at] for at in range(first, len(self._events))]
 
 
 class Run:
@@ -103,9 +48,11 @@ class Run:
         self.log = Log(lull)
         self.answer: Answer | None = None
         self.readers = 0
-        self.left_at = time.monotonic()
-        """When its last reader left it."""
-        self.called_at = self.left_at
+        self.kept: Kept | None = None
+        """Its part of the memory of kept runs, where it may outlive its client."""
+        self.expiry: asyncio.TimerHandle | None = None
+        """What forgets it when nobody has come for as long as it is kept."""
+        self.called_at = time.monotonic()
         self.placed = False
         """Whether its turn has come."""
         self.task: asyncio.Task[None] | None = None
@@ -129,6 +76,13 @@ class Run:
         if self.task is not None and not self.ended:
             self.ending = self.ending or why
             self.task.cancel()
+
+    def shed(self) -> None:
+        """Let go of what nobody wants once it has ended and nobody waits for it."""
+        if self.answer is not None and not self.readers:
+            self.answer = replace(self.answer, found=None)
+            self._texts.clear()
+            self._partials.clear()
 
     # -- what happens ----------------------------------------------------------------------------------
 
@@ -197,6 +151,7 @@ class Runs:
         self.ending = asyncio.Event()
         """Set once the server is told to end."""
         self.by_id: dict[str, Run] = {}
+        self.kept = KeptRuns(limits.kept, limits.kept // TENANTS if access.keys else limits.kept)
         self.tokens = 0
         """Tokens of all runs that have ended."""
 
@@ -229,7 +184,12 @@ class Runs:
         except ArgumentError as error:
             raise Refusal(of_arguments(error)) from None
         run = Run(function, options, key, told, self.lull)
-        turn = self.admission.enter(key.tenant, min(options.priority, key.priority))
+        self._keep(run)
+        try:
+            turn = self.admission.enter(key.tenant, min(options.priority, key.priority))
+        except Refusal:
+            self._forget(run)
+            raise
         self.by_id[run.id] = run
         work = self._perform(run, turn, arguments)
         run.task = asyncio.get_running_loop().create_task(work, name=f"run {run.id}")
@@ -248,18 +208,35 @@ class Runs:
     def enter(self, run: Run) -> None:
         """Somebody reads what a run tells, or waits for its value."""
         run.readers += 1
+        if run.kept is not None:
+            self.kept.watch(run.kept)
+        if run.expiry is not None:
+            run.expiry.cancel()
 
     def leave(self, run: Run) -> None:
         """A reader has gone. Without one, a run ends, or goes on as long as its call says."""
         run.readers -= 1
-        run.left_at = time.monotonic()
         if run.readers:
             return
-        if run.options.keep <= 0:
-            run.cancel()
-            self.by_id.pop(run.id, None)
+        if run.kept is None:
+            self._expire(run)
+            return
+        seconds = run.options.keep
+        run.expiry = asyncio.get_running_loop().call_later(seconds, self._expire, run)
+        run.shed()
+        self.kept.leave(run.kept, time.monotonic() + seconds)
+
+    def had(self, run: Run) -> None:
+        """A client has had the end of a run: it may be dropped early, where others need its room."""
+        if run.kept is not None:
+            self.kept.had(run.kept)
+
+    def end(self, run: Run) -> None:
+        """Its client wants a run no more: it is cancelled, or forgotten where it has ended."""
+        if run.ended:
+            self._forget(run)
         else:
-            asyncio.get_running_loop().call_later(run.options.keep, self._expire, run)
+            run.cancel()
 
     async def attend(self, run: Run, receive: Receive) -> None:
         """Wait for a run's end, or until its client has gone, which leaves the run."""
@@ -270,10 +247,32 @@ class Runs:
         finally:
             self.leave(run)
 
+    def _keep(self, run: Run) -> None:
+        """Count a run among those that are kept, where its call asks for that. Raises Refusal (429)."""
+        if run.options.keep <= 0:
+            return
+        try:
+            run.kept = self.kept.enter(run.key.tenant, run.log, lambda: self._forget(run))
+        except NoRoom as full:
+            raise refusal(
+                429,
+                "Kept",
+                f"runs that are kept take {full.bytes} bytes already",
+                hint="read what they told, end them by DELETE /v1/runs/ID, or have runs kept for less time",
+                retry_after=full.after,
+            ) from None
+
     def _expire(self, run: Run) -> None:
-        if not run.readers and time.monotonic() - run.left_at >= run.options.keep - 0.01:
-            run.cancel()
-            self.by_id.pop(run.id, None)
+        """Nobody has come to a run in time."""
+        run.cancel()
+        self._forget(run)
+
+    def _forget(self, run: Run) -> None:
+        self.by_id.pop(run.id, None)
+        if run.expiry is not None:
+            run.expiry.cancel()
+        if run.kept is not None:
+            self.kept.forget(run.kept)
 
     def _end(self, run: Run, turn: Turn) -> None:
         """The work of a run is over, also where it was cancelled before it began."""
@@ -283,6 +282,9 @@ class Runs:
         self.access.count(run.key, run.tokens)
         self.tokens += run.tokens
         run.log.put("value" if run.answer.problem is None else "error", run.answer.text(run.id))
+        run.shed()
+        if run.kept is not None:
+            self.kept.grow(run.kept, sys.getsizeof(run.answer.value))
 
     async def _perform(self, run: Run, turn: Turn, arguments: Mapping[str, object]) -> None:
         """The work of a run, with its waiting. It ends with an answer."""

@@ -108,6 +108,7 @@ class Connection:
                 for each in await run.log.after(number):
                     await self._send(id, each.name, each.data)
                     number, ended = each.number, each.last
+            self._runs.had(run)
         finally:
             self._calls.pop(id, None)
             self._runs.leave(run)

@@ -25,7 +25,7 @@ from sglc.commands.running.run_options import (
 from sglc.commands.serving.faces import Beside, beside_options, speak_at_stdin
 from sglc.commands.serving.grpc_option import grpc_faces, grpc_option
 from sglc.commands.serving.reach import check_reach
-from sglc.commands.serving.schema_limit import schemas_option
+from sglc.commands.serving.room import kept_option, schemas_option
 from sglc.commands.shared.invocation import (
     Invocation,
     counted,
@@ -121,6 +121,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
 )
 @click.option("--reload", is_flag=True, help="Take programs and keys over when their files change.")
 @schemas_option()
+@kept_option()
 @click.option(
     "--access-log/--no-access-log", default=True, show_default=True, help="One line a request, without texts."
 )
@@ -150,6 +151,7 @@ def command(
     grace: float,
     reload: bool,
     schemas: int,
+    kept: int,
     access_log: bool,
     beside: Beside,
     grpc_place: tuple[str, int] | None,
@@ -187,7 +189,9 @@ def command(
     from sglc.runtime.serve.options import ServeLimits
 
     _log(access_log)
-    limits = ServeLimits(running=running, waiting=waiting, seconds=timeout, grace=grace, schemas=schemas)
+    limits = ServeLimits(
+        running=running, waiting=waiting, seconds=timeout, grace=grace, schemas=schemas, kept=kept
+    )
     if beside.mcp == "stdio":
         speak_at_stdin(invocation, files, models, engine, required, observation, limits)
         return

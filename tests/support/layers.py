@@ -222,12 +222,14 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.shrinking": RUNTIME,
     "sglc.runtime.metrics": RUNTIME,
     "sglc.runtime": set(),
-    "sglc.runtime.serve": RUNTIME,
+    "sglc.runtime.serve": RUNTIME | {"sglc.runtime.serve.keeping"},
+    "sglc.runtime.serve.keeping": set(),
     "sglc.runtime.serve.mcp": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.ui": RUNTIME | {"sglc.runtime.serve", "sglc.runtime.backends"},
     "sglc.runtime.serve.queue": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
-    "sglc.runtime.serve.grpc": RUNTIME | {"sglc.runtime.serve", "sglc.targets.proto"},
+    "sglc.runtime.serve.grpc": RUNTIME
+    | {"sglc.runtime.serve", "sglc.runtime.serve.keeping", "sglc.targets.proto"},
     "sglc.runtime.cluster": RUNTIME
     | {"sglc.runtime.preview", "sglc.runtime.metrics", "sglc.runtime.tokenizer", "sglc.externs"},
     "sglc.plan": LEAVES

@@ -21,9 +21,10 @@ from sglc.runtime.serve.grpc.handing import Arriving, Handed, waited
 from sglc.runtime.serve.grpc.statuses import abort, code_of
 from sglc.runtime.serve.grpc.values import Codec, NotSaid
 from sglc.runtime.serve.guard import trace_of
+from sglc.runtime.serve.keeping.log import Told
 from sglc.runtime.serve.options import CallOptions, call_options
 from sglc.runtime.serve.problems import Problem, Refusal, internal, refusal
-from sglc.runtime.serve.runs import Run, Runs, Told
+from sglc.runtime.serve.runs import Run, Runs
 from sglc.targets.proto.description import ProtoFile, ProtoMethod
 from sglc.targets.proto.own import OPTIONS_NUMBER, PROBLEM, SO_FAR
 from sglc.targets.proto.partials import Partials
@@ -146,11 +147,12 @@ class Method:
         self._runs.enter(run)
         try:
             await asyncio.wait((run.task,))
+            reply = self._reply()
+            self._fill(reply, run)
+            found: bytes = reply.SerializeToString()
+            self._runs.had(run)
         finally:
             self._runs.leave(run)
-        reply = self._reply()
-        self._fill(reply, run)
-        found: bytes = reply.SerializeToString()
         return found
 
     async def _tell(self, data: bytes, call: _Call, handed: Handed) -> bytes:
@@ -166,6 +168,7 @@ class Method:
                 for each in news:
                     number, ended = each.number, each.last
                     await self._write(run, handed, self._event(run, each))
+            self._runs.had(run)
         finally:
             self._runs.leave(run)
         return b""

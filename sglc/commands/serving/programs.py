@@ -17,6 +17,7 @@ from sglc.commands.running.loading import load_models, tell_levels
 from sglc.commands.running.observing import Observer
 from sglc.commands.running.run_options import DEFAULT_MODEL, LevelOptions, Models, Observation
 from sglc.commands.running.settings import engine_of, models_of, project_for
+from sglc.commands.serving.figures import families_of
 from sglc.commands.shared.invocation import Invocation, fail, fault
 from sglc.commands.shared.programs import load_program
 from sglc.externs.modules import access_for
@@ -169,7 +170,7 @@ class ServedPrograms:
         routes = [route for face in made for route in face.routes]
         away = () if self.pool is None else (self.model,)
         routes += OpenAiFace(self.table, runs, engines, self.collector, away).routes
-        options = AppOptions(hosts, origins, self._metrics(), routes, CALLS, self.below)
+        options = AppOptions(hosts, origins, self._metrics(runs), routes, CALLS, self.below)
         app = application(self.table, runs, access, options)
         try:
             async with AsyncExitStack() as beside:
@@ -244,19 +245,20 @@ class ServedPrograms:
         found = [one for each in self.models for one in (each.own, *each.engines.values(), *each.remote)]
         return list({id(one): one for one in found if one is not None}.values())
 
-    def _metrics(self) -> Callable[[], Awaitable[str]] | None:
+    def _metrics(self, runs: Runs) -> Callable[[], Awaitable[str]] | None:
         try:
             from sglc.runtime.metrics import prometheus
             from sglc.runtime.metrics.families import MetricsSource, ReadFamilies
         except MissingPackage:
             return None
         pool = self.pool
-        own = next((each.engine for each in self.models if each.engine is not None), None)
+        engine = next((each.engine for each in self.models if each.engine is not None), None)
         others = {name: engine for each in self.models for name, engine in each.engines.items()}
-        source = MetricsSource(self.collector, own, others)
+        source = MetricsSource(self.collector, engine, others)
 
         async def text() -> str:
-            return prometheus.text(source if pool is None else ReadFamilies(await pool.families()))
+            own = source.families() if pool is None else await pool.families()
+            return prometheus.text(ReadFamilies([*own, *families_of(runs)]))
 
         return text
 

@@ -1,0 +1,1 @@
+"""What runs have told, kept for their readers: in order, and within bounds for all runs together."""
