@@ -164,6 +164,10 @@ class Pool:
     async def families(self) -> list[Family]:
         """The metrics of all workers and of the pool, as they are now."""
         await self._told("metrics", METRICS_SECONDS)
+        return self.known_families()
+
+    def known_families(self) -> list[Family]:
+        """The same, as far as the workers have told."""
         workers = gauge("sglc_workers", "Workers that live.", "state")
         calls = gauge("sglc_worker_calls", "Calls that have no answer yet.", WORKER, "state")
         for state, told in (("ready", True), ("starting", False)):

@@ -6,9 +6,9 @@ are names of functions and holes, of which a program has finitely many; never te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from sglc.runtime.engine.batching_engine import BatchingEngine
 from sglc.runtime.engine.core.statistics import DraftCounts
@@ -88,6 +88,13 @@ def gauge(name: str, help: str, *labels: str) -> Family:
 def single(kind: Kind, name: str, help: str, value: float) -> Family:
     """A family of one sample without labels."""
     return Family(kind, name, help, (), {(): (value,)})
+
+
+class Source(Protocol):
+    """What has families to show, such as `MetricsSource`."""
+
+    def families(self) -> Iterable[Family]:
+        """All as they are now."""
 
 
 class MetricsSource:

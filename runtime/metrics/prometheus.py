@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sglc.cache_files import write_atomically
-from sglc.runtime.metrics.families import Family
+from sglc.runtime.metrics.families import Family, Source
 from sglc.runtime.metrics.figures import BOUNDS
 from sglc.runtime.metrics.packages import MissingPackage
 
@@ -20,13 +20,6 @@ except ImportError as _missing:
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
-
-
-class Source(Protocol):
-    """What has families to show, such as `MetricsSource`."""
-
-    def families(self) -> Iterable[Family]:
-        """All as they are now."""
 
 
 class _Collected:

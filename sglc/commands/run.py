@@ -160,7 +160,7 @@ def command(
         raise click.UsageError("--trace-top belongs to --trace")
     if data is None and retry_errors:
         raise click.UsageError("--retry-errors belongs to --data")
-    check_rows(cluster, data is not None, observation, answers, select)
+    check_rows(cluster, data is not None, answers, select)
     if data is None and sequential and concurrency is not None:
         raise click.UsageError("--sequential and --concurrency say two things of the same calls")
 

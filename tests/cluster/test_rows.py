@@ -54,7 +54,6 @@ def test_rows_that_are_done_are_not_run_again(job: Path, cli: Cli) -> None:
         (["--workers", "2:"], 2, "N or MIN:MAX"),
         (["--cluster", "local"], 2, "--cluster needs --workers"),
         (["--workers", "2", "--cluster", "http://x:1"], 2, "ray://HOST:PORT"),
-        (["--workers", "2", "--metrics", "m.txt"], 2, "--metrics and --workers exclude each other"),
         (["--workers", "2", "--model", "q=openai:x"], 1, "E0721"),
     ],
 )

@@ -54,7 +54,8 @@ def rows_setup(call: Call, file: str, cluster: ClusterOptions, concurrency: int 
     engine = call.engine if cluster.cluster else divided(call.engine, sizes, cluster.parallel)
     weighed = bool(call.observation.stats)
     program = program_setup(call.program, models, call.known, file, call.access)
-    return WorkerSetup((program,), engine, call.decode, width, weighed=weighed)
+    metrics = call.observation.metrics is not None
+    return WorkerSetup((program,), engine, call.decode, width, weighed=weighed, metrics=metrics)
 
 
 def divided(engine: EngineOptions, sizes: Sizes, parallel: int = 1) -> EngineOptions:

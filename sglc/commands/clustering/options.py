@@ -10,7 +10,6 @@ from typing import TypeVar
 
 import click
 
-from sglc.commands.running.run_options import Observation
 from sglc.runtime.backends.recording.options import AnswerOptions
 from sglc.runtime.cluster.scaling import Sizes
 
@@ -83,17 +82,13 @@ def cluster_options(function: Callable[..., R]) -> Callable[..., R]:
     return packed
 
 
-def check_rows(
-    cluster: ClusterOptions, rows: bool, observation: Observation, answers: AnswerOptions, select: object
-) -> None:
+def check_rows(cluster: ClusterOptions, rows: bool, answers: AnswerOptions, select: object) -> None:
     """Raises click.UsageError for what `sglc run` cannot do with workers."""
     if cluster.sizes is None:
         return
     if not rows:
         raise click.UsageError("--workers belongs to --data: a single run is computed in one process")
     given = {
-        "--metrics": observation.metrics,
-        "--spans": observation.spans,
         "--record": answers.record,
         "--replay": answers.replay,
         "--cache-answers": answers.cache_answers,

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,14 +14,16 @@ import click
 
 from sglc.commands.clustering.opening import beginnings_of, open_pool, rows_setup
 from sglc.commands.clustering.options import ClusterOptions
+from sglc.commands.clustering.pool_source import PoolSource
 from sglc.commands.running.batch import Halted
 from sglc.commands.running.execution import Call, Failed, Outcome, host_of
+from sglc.commands.running.observing import Observer
 from sglc.commands.shared.invocation import Invocation, counted, fail
 from sglc.commands.shared.progress import Figures
 from sglc.runtime.cluster.beginnings import Beginnings
 from sglc.runtime.cluster.messages import Asked, Reply
 from sglc.runtime.cluster.pool import Pool
-from sglc.runtime.cluster.router import AHEAD, NOTHING
+from sglc.runtime.cluster.router import AHEAD, NOTHING, Beginning
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.served_models import check_names, check_unknown
 from sglc.runtime.vm.state.trace import Event
@@ -33,8 +36,16 @@ R = TypeVar("R")
 class PooledRunner:
     """Runs calls of one function on workers; it has what `Batch` needs of a `Runner`."""
 
-    def __init__(self, call: Call, pool: Pool, loop: asyncio.Runner, beginnings: Beginnings | None) -> None:
+    def __init__(
+        self,
+        call: Call,
+        pool: Pool,
+        loop: asyncio.Runner,
+        beginnings: Beginnings | None,
+        observer: Observer,
+    ) -> None:
         self._call = call
+        self._observer = observer
         self._pool = pool
         self._loop = loop
         self._beginnings = beginnings
@@ -68,10 +79,13 @@ class PooledRunner:
             pool = open_pool(setup, cluster)
             pool.coming = lambda: max(0, left() - pool.calls)
             beginnings = beginnings_of(setup.programs[0], cluster.sizes)
-            with asyncio.Runner() as loop:
+            observer = Observer(invocation, replace(call.observation, stats=""), call.model)
+            source = PoolSource()
+            with observer.watching(None, source=source), asyncio.Runner() as loop:
                 try:
                     loop.run(pool.open())
-                    runner = cls(call, pool, loop, beginnings)
+                    source.begin(pool, loop.get_loop())
+                    runner = cls(call, pool, loop, beginnings, observer)
                     yield runner
                     runner._tell()
                 finally:
@@ -94,7 +108,7 @@ class PooledRunner:
         limits = (call.seed, call.max_tokens, call.timeout)
         asked = Asked(call.code.name, self._written(arguments), *limits, ahead=ahead)
         try:
-            reply = await self._pool.call(asked, _unheard, beginning)
+            reply = await self._reply(asked, beginning)
         except SglError as error:
             if self._pool.broken is not None and error.name == "Backend":
                 raise Halted(self._pool.broken.diagnostic()) from None
@@ -103,8 +117,18 @@ class PooledRunner:
             return Outcome(failed=Failed(SglError("Failure", problem.message), problem.diagnostic()))
         return _outcome(reply)
 
+    async def _reply(self, asked: Asked, beginning: Beginning) -> Reply:
+        """What a worker answers; its events are told for spans alone. Raises what the call raises."""
+        tracer = self._observer.calls
+        if tracer is None:
+            return await self._pool.call(asked, _unheard, beginning)
+        with tracer.call(asked.function, asked.seed) as spans:
+            asked = replace(asked, told=True, traceparent=spans.traceparent)
+            return await self._pool.call(asked, spans, beginning, spans.placed)
+
     def refresh(self) -> None:
-        """Nothing is written of workers while they run."""
+        """Write the file of metrics again, where one is wanted and it is time."""
+        self._observer.refresh()
 
     @property
     def tokens(self) -> int:
@@ -131,6 +155,8 @@ class PooledRunner:
     def _tell(self) -> None:
         """What it took, where that is asked for; of workers that died nothing is known."""
         stats, pool = self._call.observation.stats, self._pool
+        if self._call.observation.metrics is not None:
+            self._loop.run(pool.families())  # what the observer writes is what workers told last
         if not stats:
             return
         from sglc.commands.running.statistics import as_tables

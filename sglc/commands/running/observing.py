@@ -19,6 +19,7 @@ from sglc.runtime.metrics.packages import MissingPackage
 if TYPE_CHECKING:
     from sglc.runtime.engine.base import Engine
     from sglc.runtime.metrics.call_spans import CallTracer
+    from sglc.runtime.metrics.families import Source
     from sglc.runtime.vm.state.trace import Listener
 
 REFRESH = 10.0
@@ -49,12 +50,14 @@ class Observer:
         engine: Engine | None,
         models: Mapping[str, Engine] | None = None,
         remote: Sequence[RemoteModel] = (),
+        source: Source | None = None,
     ) -> Iterator[None]:
         """Serve or write metrics of an engine while the block runs; figures are told when it ends,
-        also of the `models` that the program names, and of models elsewhere (`remote`)."""
+        also of the `models` that the program names, and of models elsewhere (`remote`). With a `source`
+        metrics are those that it has, of other processes."""
         self._engine, self._models, self._remote = engine, dict(models or {}), list(remote)
         with self._exits:
-            self._metrics(engine)
+            self._metrics(source)
             try:
                 yield
             finally:
@@ -102,7 +105,7 @@ class Observer:
         self.calls = CallTracer(tracer, model, texts=texts)
         return listening(tracer, model, texts=texts)
 
-    def _metrics(self, engine: Engine | None) -> None:
+    def _metrics(self, given: Source | None) -> None:
         target = self._observation.metrics
         if target is None:
             return
@@ -111,7 +114,7 @@ class Observer:
             from sglc.runtime.metrics.families import MetricsSource
         except MissingPackage as missing:
             raise self._missing(missing) from None
-        source = MetricsSource(self.collector, engine, self._models)
+        source = given or MetricsSource(self.collector, self._engine, self._models)
         try:
             if isinstance(target, Path):
                 self._write = lambda: prometheus.write(source, target)
