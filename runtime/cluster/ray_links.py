@@ -2,11 +2,15 @@
 
 An actor has two methods, and both know texts alone: messages as lines of JSON. A thread of the actor runs the
 worker. What is sent and what is received have a thread each, so that both keep their order.
+
+Ray's client blocks where its cluster does not answer: for half a minute, in calls and even where the last
+reference to an object goes. So the front has threads for it that nobody waits for without a bound of time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import itertools
 import logging
 import os
@@ -14,13 +18,15 @@ import queue
 import socket
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Protocol, TypeVar, cast
 
+from sglc.runtime.cluster.daemon_calls import DaemonCalls
 from sglc.runtime.cluster.links import Link, Starter
 from sglc.runtime.cluster.scaling import Sizes
 from sglc.runtime.errors import ArgumentError
@@ -31,6 +37,11 @@ INWARD, OUTWARD = "inward", "outward"
 """Groups of threads of an actor, one thread each."""
 CONNECTING = 10.0
 """Seconds in which a cluster must answer."""
+CLOSING = 1.0
+"""Seconds in which Ray must end an actor; then it is left to the end of the job."""
+LEAVING = 2.0
+"""Seconds in which the cluster must be left at the end of the process."""
+AUTO_CONNECT = "RAY_ENABLE_AUTO_CONNECT"
 MOST_LINES = 1024
 """Most messages that are fetched at once."""
 _EXTRA = "pip install 'sglc[ray]'"
@@ -108,10 +119,16 @@ class LineWorker:
             await link.close(kill=True)
 
 
-class _Method(Protocol):
-    """A method of an actor. Calls give promises at once."""
+class _Promise(Protocol):
+    """What a call of a method gives at once."""
 
-    def remote(self, *values: str) -> Awaitable[object]: ...
+    def future(self) -> Future[object]: ...
+
+
+class _Method(Protocol):
+    """A method of an actor."""
+
+    def remote(self, *values: str) -> _Promise: ...
 
 
 class _Actor(Protocol):
@@ -131,6 +148,8 @@ class _Ray(Protocol):
 
     def init(self, **options: object) -> object: ...
 
+    def shutdown(self) -> None: ...
+
     def kill(self, actor: _Actor) -> None: ...
 
     def remote(self, **options: object) -> Callable[[type], object]: ...
@@ -139,37 +158,65 @@ class _Ray(Protocol):
 
 
 def _ray() -> _Ray:
-    return cast(_Ray, import_module("ray"))
+    """The package. It is told to begin no cluster by itself on this machine, as it does where a call finds
+    none, such as after its client has lost one."""
+    before = os.environ.get(AUTO_CONNECT)
+    os.environ[AUTO_CONNECT] = "0"
+    try:
+        return cast(_Ray, import_module("ray"))
+    finally:
+        if before is None:
+            del os.environ[AUTO_CONNECT]
+        else:
+            os.environ[AUTO_CONNECT] = before
 
 
 class RayLink:
-    """An actor. It ends with the job of the front, also where that was killed."""
+    """An actor. It ends with the job of the front, also where that was killed. `calls` are those to Ray, in
+    their order."""
 
-    def __init__(self, actor: _Actor, number: int) -> None:
-        self.actor = actor
+    def __init__(self, ray: _Ray, actor: _Actor, number: int, calls: DaemonCalls) -> None:
         self.name = f"actor {number}"
+        self._ray = ray
+        self._actor = actor
+        self._calls = calls
+        self._loop = asyncio.get_running_loop()
+        self._told: asyncio.Queue[list[str]] = asyncio.Queue()
+        """What the actor has told; nothing once it is no more."""
         self._taken: deque[str] = deque()
+        threading.Thread(target=self._take, name=f"sglc-{self.name}", daemon=True).start()
 
     def send(self, line: str) -> None:
         """See `Link.send`."""
-        with suppress(Exception):  # Ray raises where it knows already that the actor is dead
-            self.actor.put.remote(line)
+        self._calls.put(lambda: self._actor.put.remote(line))  # raises where Ray knows that it is dead
 
     async def receive(self) -> str | bytes | None:
         """See `Link.receive`."""
         if not self._taken:
-            try:
-                found = await self.actor.take.remote()
-            except Exception as problem:  # Ray has a dozen classes for a worker that is no more
-                LOG.debug("%s: %s", self.name, problem)
-                return None
-            self._taken.extend(str(line) for line in cast(Iterable[object], found))
+            self._taken.extend(await self._told.get())
         return self._taken.popleft() if self._taken else None
 
     async def close(self, *, kill: bool = False) -> None:
         """See `Link.close`."""
-        with suppress(Exception):
-            _ray().kill(self.actor)
+        with suppress(Exception):  # Ray has a dozen classes for what is no more; or it does not answer
+            await self._calls.result(lambda: self._ray.kill(self._actor), CLOSING)
+
+    def _take(self) -> None:
+        """Take what the actor tells until it is no more."""
+        found: list[str] = []
+        try:
+            while found := [str(line) for line in cast(Iterable[object], self._next())]:
+                self._tell(found)
+        except Exception as problem:  # as in `close`
+            LOG.debug("%s: %s", self.name, problem)
+        self._tell([])
+
+    def _next(self) -> object:
+        return self._actor.take.remote().future().result()
+
+    def _tell(self, lines: list[str]) -> None:
+        with suppress(RuntimeError):  # the loop has been closed
+            self._loop.call_soon_threadsafe(self._told.put_nowait, lines)
 
 
 def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str, parallel: int = 1) -> Starter:
@@ -184,25 +231,7 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str, pa
         raise ArgumentError("E0812", "`--cluster ray://…` needs the package grpcio", hint=_EXTRA)
     processors = (threads or 1) * parallel
     if not ray.is_initialized():
-        quiet: dict[str, object] = {
-            "logging_level": logging.ERROR,
-            "configure_logging": False,
-            "log_to_driver": False,
-        }
-        try:
-            if cluster == "local":
-                most = max(os.cpu_count() or 1, sizes.most * processors)
-                ray.init(address="local", num_cpus=most, include_dashboard=False, **quiet)
-            else:
-                _check_answers(cluster)
-                ray.init(address=cluster, **quiet)
-        except Exception as problem:  # also of grpc
-            raise ArgumentError(
-                "E0840",
-                f"there is no cluster of Ray at {cluster}",
-                reason=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-                hint=_REACHED,
-            ) from None
+        _connect(ray, cluster, max(os.cpu_count() or 1, sizes.most * processors))
     made = ray.remote(
         num_cpus=processors,
         num_gpus=parallel if device.startswith("cuda") else 0,
@@ -210,12 +239,59 @@ def ray_starter(cluster: str, sizes: Sizes, threads: int | None, device: str, pa
         concurrency_groups={INWARD: 1, OUTWARD: 1},
     )(_actor_class(ray, parallel, threads))
     numbers = itertools.count(1)
+    calls = DaemonCalls("sglc-ray")
+
+    def begin() -> _Actor:
+        if not ray.is_initialized():
+            raise ArgumentError(
+                "E0840",
+                f"the cluster of Ray at {cluster} is gone",
+                reason="Ray's client has given up to reach it again",
+                hint="see whether its head lives, and start the command again",
+            )
+        return cast(_ActorClass, made).remote()
 
     async def start() -> Link:
-        actor = cast(_ActorClass, made).remote()
-        return RayLink(actor, next(numbers))
+        try:
+            return RayLink(ray, await calls.result(begin), next(numbers), calls)
+        except ArgumentError:
+            raise
+        except Exception as problem:  # also of grpc
+            raise OSError(_line(problem)) from None
 
     return start
+
+
+def _connect(ray: _Ray, cluster: str, processors: int) -> None:
+    """Reach a cluster, or begin one of this machine with so many processors. Raises ArgumentError."""
+    quiet: dict[str, object] = {
+        "logging_level": logging.ERROR,
+        "configure_logging": False,
+        "log_to_driver": False,
+    }
+    try:
+        if cluster == "local":
+            ray.init(address="local", num_cpus=processors, include_dashboard=False, **quiet)
+            return
+        _check_answers(cluster)
+        ray.init(address=cluster, **quiet)
+    except Exception as problem:  # also of grpc
+        raise ArgumentError(
+            "E0840", f"there is no cluster of Ray at {cluster}", reason=_line(problem), hint=_REACHED
+        ) from None
+    # called before what Ray has for the end of the process, which waits for the cluster without a bound
+    atexit.register(_leave, ray, cluster, DaemonCalls("sglc-ray-end"))
+
+
+def _leave(ray: _Ray, cluster: str, calls: DaemonCalls) -> None:
+    """Leave a cluster at the end of the process, whether it answers or not."""
+    if not calls.ends_within(ray.shutdown, LEAVING):
+        atexit.unregister(ray.shutdown)
+        LOG.warning("the cluster of Ray at %s does not answer; what runs there is left to it", cluster)
+
+
+def _line(problem: Exception) -> str:
+    return str(problem).splitlines()[0] if str(problem) else type(problem).__name__
 
 
 def _actor_class(ray: _Ray, parallel: int, threads: int | None) -> type:
