@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterable
+import itertools
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sglc.runtime.cluster.links import Link
 from sglc.runtime.cluster.messages import Asked, Reply
 from sglc.runtime.cluster.router import Beginning
 from sglc.runtime.vm.state.trace import Listener
+
+MOST_LOOKED_AT = 64
+"""Calls that wait at one worker among which another looks for one that suits it."""
 
 
 @dataclass(eq=False, slots=True)
@@ -45,7 +49,7 @@ class AttendedWorker:
     waiting: deque[Call] = field(default_factory=deque)
     figures: dict[str, int] = field(default_factory=dict)
     promised: dict[str, asyncio.Future[object]] = field(default_factory=dict)
-    """What it was asked to tell (`report`, `metrics`) and has not told yet."""
+    """What it was asked to tell (`report`, `metrics`, `state`) and has not told yet."""
     task: asyncio.Task[None] | None = None
 
     @property
@@ -58,3 +62,11 @@ def free_place(workers: Iterable[AttendedWorker]) -> int:
     """The lowest place that none of them has."""
     taken = {each.place for each in workers}
     return next(place for place in range(len(taken) + 1) if place not in taken)
+
+
+def most_alike(waiting: Sequence[Call]) -> Call:
+    """Of the calls that wait the longest to come, the last one of those whose beginning most of them have:
+    whoever reads it can then take the others, too."""
+    seen = [*itertools.islice(reversed(waiting), MOST_LOOKED_AT)]
+    often = Counter(each.beginning.mark for each in seen)
+    return max(seen, key=lambda each: often[each.beginning.mark])

@@ -1,7 +1,8 @@
 """What a front and its workers tell each other: lines of JSON, each an object with one key that says what.
 
-To a worker: `setup` (once, the first), `call`, `cancel`, `report`, `metrics`, `end`. From a worker: `ready`
-or `failed` (once), `event`, `answer`, `gone` (blocks that left its memory), `figures`, `report`, `metrics`.
+To a worker: `setup` (once, the first), `call`, `cancel`, `report`, `metrics`, `state`, `end`. From a worker:
+`ready` or `failed` (once), `event`, `answer`, `gone` (blocks that left its memory), `figures`, `report`,
+`metrics`, `state`.
 Arguments and values are texts of JSON within the JSON, so that their numbers keep their digits. A line has at
 most LONGEST_LINE bytes; both sides end a connection on which one is longer.
 """

@@ -10,10 +10,10 @@ import asyncio
 import itertools
 import logging
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
 
-from sglc.runtime.cluster.attended import AttendedWorker, Call, free_place
+from sglc.runtime.cluster.attended import MOST_LOOKED_AT, AttendedWorker, Call, free_place, most_alike
 from sglc.runtime.cluster.links import PATIENCE, Starter
 from sglc.runtime.cluster.messages import (
     Asked,
@@ -44,8 +44,6 @@ MOST_DEATHS = 8
 more."""
 BACK_OFF = 0.25
 """Seconds before a worker is started in the place of a dead one, twice as many with each death in a row."""
-MOST_LOOKED_AT = 64
-"""Calls that wait at one worker among which another looks for one that suits it."""
 GATHERING = 10.0
 """Seconds in which the other workers come after the first one, so that work is divided from the beginning."""
 TICK = 0.5
@@ -160,6 +158,11 @@ class Pool:
         """What each worker has done, as `--stats=json` has it; of the dead nothing is known."""
         found = await self._told("report", REPORT_SECONDS)
         return [each for each in found if isinstance(each, dict)]
+
+    async def states(self) -> list[dict[str, object]]:
+        """The engines of all workers as they are now, each with the place of its `worker`."""
+        found = await self._told("state", METRICS_SECONDS)
+        return [one for each in found if isinstance(each, list) for one in each]
 
     async def families(self) -> list[Family]:
         """The metrics of all workers and of the pool, as they are now."""
@@ -335,6 +338,9 @@ class Pool:
                 raise Garbled(f"metrics: {wrong}") from None
             self._metrics.told(worker.place, found)
             self._keep(worker, "metrics", None)
+        elif "state" in message:
+            engines = [each for each in list_of(message, "state") if isinstance(each, dict)]
+            self._keep(worker, "state", [{**each, "worker": worker.place} for each in engines])
         elif "ready" in message:
             self._welcome(worker, part_of(message, "ready"))
         elif "failed" in message:
@@ -475,14 +481,6 @@ class Pool:
         while worker.load and worker.number in self._workers:
             await asyncio.sleep(TICK / 5)
         worker.link.send(written(end=True))
-
-
-def most_alike(waiting: Sequence[Call]) -> Call:
-    """Of the calls that wait the longest to come, the last one of those whose beginning most of them have:
-    whoever reads it can then take the others, too."""
-    seen = [*itertools.islice(reversed(waiting), MOST_LOOKED_AT)]
-    often = Counter(each.beginning.mark for each in seen)
-    return max(seen, key=lambda each: often[each.beginning.mark])
 
 
 async def _within(seconds: float, tasks: list[asyncio.Task[None]]) -> None:

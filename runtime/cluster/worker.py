@@ -119,6 +119,8 @@ class Worker:
             self._send(written(report=work.report()))
         elif "metrics" in message:
             self._send(written(metrics=work.metrics()))
+        elif "state" in message:
+            self._send(written(state=work.state()))
         else:
             raise Garbled(f"nobody knows what to do with {', '.join(map(repr, message))[:200]}")
 

@@ -19,6 +19,7 @@ from sglc.runtime.engine.load import load_engine
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.mask.artifact.places import program_masks
 from sglc.runtime.metrics.collector import Collector
+from sglc.runtime.metrics.engine_state import engine_state
 from sglc.runtime.metrics.families import MetricsSource
 from sglc.runtime.metrics.packages import MissingPackage
 from sglc.runtime.metrics.report import report
@@ -122,6 +123,10 @@ class WorkerPrograms:
     def metrics(self) -> list[object]:
         """What it has done so far and how it is now, as families of samples."""
         return sent(MetricsSource(self.collector, self.engine, self._others).families())
+
+    def state(self) -> list[object]:
+        """Its engines as they are now."""
+        return [engine_state(each) for each in self.engines.values()]
 
     @property
     def _others(self) -> dict[str, Engine]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,6 +25,9 @@ class Served:
     access: Access
     models: tuple[Engine | RemoteModel, ...] = ()
     """Those that the functions run on, each once."""
+    workers: Callable[[], Awaitable[Sequence[Mapping[str, object]]]] | None = None
+    """Asks workers, where functions run there, for the states of their engines (see `engine_state`), each
+    with the place of its `worker`."""
 
 
 class Face(Protocol):

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.simulated_workers import Traffic, simulated
-from sglc.runtime.cluster.attended import Call
+from sglc.runtime.cluster.attended import Call, most_alike
 from sglc.runtime.cluster.messages import Asked
-from sglc.runtime.cluster.pool import most_alike
 from sglc.runtime.cluster.prefix_tree import ReadPrefixes
 from sglc.runtime.cluster.router import NOTHING, Beginning, Router, is_overloaded
 from sglc.runtime.kv.blocks import BLOCK_TOKENS

@@ -50,8 +50,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
     program = write(folder / "p.sgl", PROGRAM)
     script = write(folder / "s.json", '{"feel.mood": "furious"}')
-    with serving(program, "--model", f"scripted:{script}") as server:
+    with serving(program, "--model", f"scripted:{script}", "--ui") as server:
         yield server
+
+
+def test_the_state_tells_of_the_models_of_workers(served: Served) -> None:
+    status, found = served.ask("GET", "/v1/state")
+    state = json.loads(found)
+    assert status == 200 and state["memory"] == []  # the scripted model has none
+    [model] = state["models"]
+    assert model["name"].startswith("scripted:") and model["where"] == "2 workers" and not model["breakers"]
 
 
 def test_values_and_errors_are_typed(served: Served) -> None:

@@ -225,7 +225,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.serve": RUNTIME | {"sglc.runtime.serve.keeping"},
     "sglc.runtime.serve.keeping": set(),
     "sglc.runtime.serve.mcp": RUNTIME | {"sglc.runtime.serve"},
-    "sglc.runtime.serve.ui": RUNTIME | {"sglc.runtime.serve", "sglc.runtime.backends"},
+    "sglc.runtime.serve.ui": RUNTIME
+    | {"sglc.runtime.serve", "sglc.runtime.backends", "sglc.runtime.metrics"},
     "sglc.runtime.serve.queue": RUNTIME | {"sglc.runtime.serve"},
     "sglc.runtime.serve.openai": RUNTIME | {"sglc.runtime.serve", "sglc.cfg"},
     "sglc.runtime.serve.grpc": RUNTIME

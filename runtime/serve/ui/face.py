@@ -63,5 +63,6 @@ class UiFace:
 
     async def state(self, request: Request) -> Response:
         """The server as it is now, as the holder of a key may see it."""
-        text = write_json(state_of(self._served, key_of(request)))
+        told = () if self._served.workers is None else await self._served.workers()
+        text = write_json(state_of(self._served, key_of(request), told))
         return json_response(text, headers={"cache-control": "no-store"})

@@ -6,28 +6,24 @@ The holder of a key sees its own runs and its own tenant by name; other tenants 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from sglc.runtime.backends.exchange import BreakingBackend
 from sglc.runtime.backends.filling.remote_model import RemoteModel
-from sglc.runtime.engine.base import Engine
-from sglc.runtime.engine.batching_engine import BatchingEngine
-from sglc.runtime.kv.tree import PrefixTree
+from sglc.runtime.metrics.engine_state import engine_state
 from sglc.runtime.serve.access import Key
 from sglc.runtime.serve.faces import Served
 from sglc.runtime.serve.runs import Run
 
 MOST_RUNS = 200
-MOST_NODES = 20_000
-"""Most nodes of a tree of prefixes that are looked at: a few milliseconds."""
-MOST_LEVELS = 256
 OTHERS = "(others)"
 """What tenants of other keys are called."""
 
 
-def state_of(served: Served, key: Key) -> dict[str, object]:
+def state_of(served: Served, key: Key, told: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
     """The server at this moment, as the holder of a key may see it. All counts are whole numbers, times are
-    seconds."""
+    seconds. `told` is what workers tell of their engines."""
     runs, admission = served.runs, served.runs.admission
     own = [run for run in runs.by_id.values() if run.key.name == key.name]
     return {
@@ -39,8 +35,8 @@ def state_of(served: Served, key: Key) -> dict[str, object]:
         "tokens": runs.tokens + sum(run.tokens for run in runs.going),
         "runs": [_run(run) for run in own[-MOST_RUNS:]],
         "tenants": _tenants(runs.going, key),
-        "models": [_model(model) for model in served.models],
-        "memory": list(_memories(served)),
+        "models": list(_models(served, told)),
+        "memory": list(_memories(served, told)),
     }
 
 
@@ -63,41 +59,21 @@ def _tenants(going: list[Run], key: Key) -> list[dict[str, object]]:
     return [{"name": name, "running": some[0], "waiting": some[1]} for name, some in counts.items()]
 
 
-def _model(model: Engine | RemoteModel) -> dict[str, object]:
-    if not isinstance(model, RemoteModel):
-        return {"name": model.model.name, "where": "this machine", "breakers": []}
-    found = model.backend.breakers() if isinstance(model.backend, BreakingBackend) else {}
-    breakers = [{"endpoint": name, "state": state, "pause": pause} for name, (state, pause) in found.items()]
-    return {"name": model.name, "where": "elsewhere", "breakers": breakers}
-
-
-def _memories(served: Served) -> Iterator[dict[str, object]]:
-    for engine in served.models:
-        if isinstance(engine, RemoteModel) or (stats := engine.get_cache_stats()) is None:
+def _models(served: Served, told: Sequence[Mapping[str, object]]) -> Iterator[dict[str, object]]:
+    for model in served.models:
+        if not isinstance(model, RemoteModel):
+            yield {"name": model.model.name, "where": "this machine", "breakers": []}
             continue
-        levels = _levels(engine.cache.tree) if isinstance(engine, BatchingEngine) else []
-        yield {
-            "model": engine.model.name,
-            "free": stats.free,
-            "cached": stats.cached,
-            "held": stats.held,
-            "evictions": stats.evictions,
-            "nodes": sum(levels),
-            "depth": len(levels),
-            "widest": max(levels, default=0),
-            "levels": levels[:MOST_LEVELS],
-            "programs": [
-                {"program": owner, "looked_up": share.tokens_looked_up, "reused": share.tokens_reused}
-                for owner, share in stats.owners.items()
-            ],
-        }
+        found = model.backend.breakers() if isinstance(model.backend, BreakingBackend) else {}
+        breakers = [
+            {"endpoint": name, "state": state, "pause": pause} for name, (state, pause) in found.items()
+        ]
+        yield {"name": model.name, "where": "elsewhere", "breakers": breakers}
+    for name, workers in Counter(str(each["model"]) for each in told).items():
+        where = "1 worker" if workers == 1 else f"{workers} workers"
+        yield {"name": name, "where": where, "breakers": []}
 
 
-def _levels(tree: PrefixTree) -> list[int]:
-    """How many nodes each level of a tree has, from the top."""
-    found: list[int] = []
-    level = list(tree.root.children.values())
-    while level and sum(found) < MOST_NODES:
-        found.append(len(level))
-        level = [child for node in level for child in node.children.values()]
-    return found
+def _memories(served: Served, told: Sequence[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+    own = (engine_state(model) for model in served.models if not isinstance(model, RemoteModel))
+    return (each for each in (*own, *told) if "free" in each)

@@ -166,7 +166,9 @@ class ServedPrograms:
                 await engine.step_begun()
 
         runs = Runs(limits, Admission(limits.running or self.room, limits.waiting), access, lull)
-        made = [make(Served(self.table, runs, access, tuple(self._asked()))) for make in faces]
+        workers = None if self.pool is None else self.pool.states
+        served = Served(self.table, runs, access, tuple(self._asked()), workers)
+        made = [make(served) for make in faces]
         routes = [route for face in made for route in face.routes]
         away = () if self.pool is None else (self.model,)
         routes += OpenAiFace(self.table, runs, engines, self.collector, away).routes

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -128,6 +128,26 @@ def test_breakers_of_models_elsewhere() -> None:
             "breakers": [{"endpoint": "https://api.example", "state": "open", "pause": 4.5}],
         }
     ]
+
+
+def test_engines_of_workers_are_told_as_those_of_this_process() -> None:
+    """The name of each model once, and the memory of each engine, with its worker."""
+    engine = {"model": "m", "free": 3, "cached": 2, "held": 1, "evictions": 0, "programs": []}
+    told = [{**engine, "worker": 0}, {**engine, "worker": 1}, {"model": "scripted", "worker": 1}]
+
+    async def workers() -> list[dict[str, object]]:
+        return told
+
+    def face(served: Served) -> UiFace:
+        return UiFace(replace(served, models=(), workers=workers))
+
+    with serving(PROGRAM, faces=[face]) as server:
+        state = server.ask("GET", "/v1/state").data
+    assert state["models"] == [
+        {"name": "m", "where": "2 workers", "breakers": []},
+        {"name": "scripted", "where": "1 worker", "breakers": []},
+    ]
+    assert state["memory"] == told[:2]
 
 
 def test_breakers_of_a_real_chain() -> None:

@@ -71,7 +71,7 @@ function memoryParts(memory) {
   const bar = make("div", { class: "stack", role: "img", "aria-label": `${grouped(memory.held)} blocks held, ${grouped(memory.cached)} kept, ${grouped(memory.free)} free` }, make("i", { class: "tokens", style: { width: share(memory.held) } }), make("i", { class: "prompt", style: { width: share(memory.cached) } }));
   const reuse = memory.programs.map((each) => [brief(each.program, 60), grouped(each.looked_up), `${grouped(each.reused)} (${percent(each.looked_up ? each.reused / each.looked_up : 0)})`]);
   return [
-    make("h2", { text: `Memory of ${brief(memory.model, 40)}` }),
+    make("h2", { text: `Memory of ${brief(memory.model, 40)}${memory.worker === undefined ? "" : `, worker ${memory.worker}`}` }),
     bar,
     make("p", { class: "hint", text: `${plural(memory.held, "block")} held, ${grouped(memory.cached)} kept for others, ${grouped(memory.free)} free; ${plural(memory.evictions, "eviction")}. The tree of prefixes has ${plural(memory.nodes, "node")} in ${plural(memory.depth, "level")}, the widest of ${grouped(memory.widest)}.` }),
     levels(memory.levels),
