@@ -17,7 +17,7 @@ from starlette.websockets import WebSocket
 
 from sglc.runtime.serve.access import Access
 from sglc.runtime.serve.functions import FunctionTable
-from sglc.runtime.serve.guard import LOCAL, AsResponse, Guard
+from sglc.runtime.serve.guard import LOCAL, NO_PROXIES, AsResponse, Guard, Proxies
 from sglc.runtime.serve.problems import Problem, Refusal, internal
 from sglc.runtime.serve.requests import problem_response
 from sglc.runtime.serve.rest import CALLS, Rest
@@ -42,6 +42,8 @@ class AppOptions:
     """Paths of theirs at which a POST begins a run, and how they tell a refusal."""
     below: Callable[[str], AbstractContextManager[object]] | None = None
     """Enters the trace of a `traceparent`, for spans."""
+    proxies: Proxies = NO_PROXIES
+    """Who is believed where a request comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
     app: ASGIApp = routed
     hosts: Collection[str] | None = None if access.keys else LOCAL | options.hosts
     calls = {CALLS: problem_response, **options.calls}
-    app = guard = Guard(app, access, hosts, options.origins, runs, calls, options.below)
+    app = guard = Guard(app, access, hosts, options.origins, runs, calls, options.below, options.proxies)
     if options.origins:
         app = CORSMiddleware(
             app,

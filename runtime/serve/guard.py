@@ -13,6 +13,8 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -35,17 +37,62 @@ MCP_PATH = "/mcp"
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 KEY_PROTOCOL = "sglc.key."
 """A WebSocket of a browser has no header for a key: it offers a protocol with this before the key."""
+FORWARDED = "x-forwarded-for"
 AsResponse = Callable[[Problem], Response]
 """How a face tells that it refuses."""
 _TRACE = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 _LONGEST_PATH = 200
 
 
+@dataclass(frozen=True, slots=True)
+class Proxies:
+    """Addresses and networks whose word is taken for where a request comes from (`X-Forwarded-For`); none by
+    default, since whoever sends a request writes its headers."""
+
+    trusted: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    def client_of(self, scope: Scope, headers: Headers) -> str:
+        """The address that a request comes from: that of the connection, or where a trusted proxy has it, the
+        last one in the header that is not itself such a proxy. What is no address is not taken."""
+        peer = scope.get("client")
+        found = "" if peer is None else str(peer[0])
+        told = [each.strip() for line in headers.getlist(FORWARDED) for each in line.split(",")]
+        while told and self._trusts(found):
+            address = _address(told.pop())
+            if not address:
+                break
+            found = address
+        return found
+
+    def _trusts(self, address: str) -> bool:
+        if not self.trusted:
+            return False
+        try:
+            found = ip_address(address)
+        except ValueError:
+            return False
+        return any(found in network for network in self.trusted)
+
+
+NO_PROXIES = Proxies()
+
+
+def _address(text: str) -> str:
+    """The address in a part of the header, which may have a port; empty for anything else."""
+    text = text[: text.index("]")].removeprefix("[") if text.startswith("[") and "]" in text else text
+    text = text.partition(":")[0] if text.count(":") == 1 else text
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        return ""
+
+
 class Guard:
     """Stands before the application. `hosts` are the names that it answers to, None for all; `origins` the
     pages that may open a WebSocket or send to MCP_PATH, besides those of the server itself. `below` enters
     the trace of a `traceparent` while a request is answered. `calls` are beginnings of paths at which a POST
-    begins a run of `runs`, and how a refusal is told there."""
+    begins a run of `runs`, and how a refusal is told there. `proxies` are believed where a request comes
+    from."""
 
     def __init__(
         self,
@@ -56,8 +103,10 @@ class Guard:
         runs: Runs,
         calls: Mapping[str, AsResponse],
         below: Callable[[str], AbstractContextManager[object]] | None = None,
+        proxies: Proxies = NO_PROXIES,
     ) -> None:
         self._runs = runs
+        self._proxies = proxies
         self._calls = calls
         self._coming = 0
         """Calls that were let in, and whose runs may not have begun yet."""
@@ -100,7 +149,7 @@ class Guard:
             if not status:
                 await _refuse(scope, receive, sending, internal(number))
         finally:
-            _log(scope, status, began, key, trace)
+            self._log(scope, headers, status, began, key)
 
     def refused(self, scope: Scope) -> Response | None:
         """The answer to a call that cannot begin, None to all other requests.
@@ -128,8 +177,21 @@ class Guard:
         except Refusal as refused:
             response = problem_response(refused.problem)
         response.raw_headers.extend(_ALWAYS)
-        _log(scope, response.status_code, began, key, trace_of(headers.get("traceparent", "")))
+        self._log(scope, headers, response.status_code, began, key)
         return response
+
+    def _log(self, scope: Scope, headers: Headers, status: int, began: float, key: Key) -> None:
+        client, trace = self._proxies.client_of(scope, headers), trace_of(headers.get("traceparent", ""))
+        ACCESS.info(
+            "%s %s %s %.0f ms%s%s%s",
+            scope.get("method", "WS"),
+            _shown(scope["path"]),
+            status or "-",
+            (time.monotonic() - began) * 1000,
+            f" from={client}" if client else "",
+            f" key={key.name}" if key.name else "",
+            f" trace={trace}" if trace else "",
+        )
 
     def _let_in(self) -> None:
         """A call comes. Two turns of the event loop later, one for its handler and one for its run, it counts
@@ -177,18 +239,6 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, problem: Problem) 
         await send({"type": "websocket.http.response.body", "body": response.body})
     else:
         await send({"type": "websocket.close", "code": 1008, "reason": problem.detail[:100]})
-
-
-def _log(scope: Scope, status: int, began: float, key: Key, trace: str) -> None:
-    ACCESS.info(
-        "%s %s %s %.0f ms%s%s",
-        scope.get("method", "WS"),
-        _shown(scope["path"]),
-        status or "-",
-        (time.monotonic() - began) * 1000,
-        f" key={key.name}" if key.name else "",
-        f" trace={trace}" if trace else "",
-    )
 
 
 def _is_open(path: str) -> bool:

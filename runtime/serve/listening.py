@@ -330,6 +330,7 @@ async def listen(
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # it believes this machine's own by default; `Guard` asks whom it is to believe
         date_header=True,
         timeout_graceful_shutdown=int(LAST_WORDS),
         ssl_certfile=None if listening.tls is None else str(listening.tls[0]),

@@ -24,7 +24,7 @@ from sglc.commands.running.run_options import (
 )
 from sglc.commands.serving.faces import Beside, beside_options, speak_at_stdin
 from sglc.commands.serving.grpc_option import grpc_faces, grpc_option
-from sglc.commands.serving.reach import check_reach
+from sglc.commands.serving.reach import check_reach, forwarded_option
 from sglc.commands.serving.room import kept_option, schemas_option
 from sglc.commands.shared.invocation import (
     Invocation,
@@ -41,6 +41,7 @@ from sglc.targets.projection.core.capabilities import Level
 
 if TYPE_CHECKING:
     import socket
+    from ipaddress import IPv4Network, IPv6Network
 
     from sglc.runtime.serve.access import Access
     from sglc.runtime.serve.faces import MakeFace
@@ -120,6 +121,7 @@ def _new_key(context: click.Context, parameter: click.Parameter, name: str | Non
     help="Time of runs at the end.",
 )
 @click.option("--reload", is_flag=True, help="Take programs and keys over when their files change.")
+@forwarded_option()
 @schemas_option()
 @kept_option()
 @click.option(
@@ -145,6 +147,7 @@ def command(
     tls: tuple[Path, Path] | None,
     cors: tuple[str, ...],
     hosts: tuple[str, ...],
+    forwarded: tuple[IPv4Network | IPv6Network, ...],
     running: int | None,
     waiting: int,
     timeout: float,
@@ -186,6 +189,7 @@ def command(
     from sglc.commands.serving.programs import ServedPrograms
     from sglc.commands.serving.reloading import Reloading
     from sglc.runtime.errors import ArgumentError
+    from sglc.runtime.serve.guard import Proxies
     from sglc.runtime.serve.options import ServeLimits
 
     _log(access_log)
@@ -215,8 +219,9 @@ def command(
         def ready(others: Sequence[str]) -> None:
             _tell(programs.table, model, address, [*shown, *others])
 
+        reached = (limits, access, place, listener, frozenset(hosts), cors, faces, ready, Proxies(forwarded))
         try:
-            asyncio.run(programs.serve(limits, access, place, listener, frozenset(hosts), cors, faces, ready))
+            asyncio.run(programs.serve(*reached))
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
 

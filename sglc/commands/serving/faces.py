@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 OF_HTTP = (
     *("host", "port", "keys", "tls", "cors", "hosts", "access_log", "ui", "queue", "reload"),
-    *("workers", "cluster", "grpc_place"),
+    *("workers", "cluster", "grpc_place", "kept", "forwarded"),
 )
 """Parameters of `sglc serve` that mean nothing where it speaks with one client at stdin."""
 

@@ -36,6 +36,7 @@ from sglc.runtime.serve.admission import Admission
 from sglc.runtime.serve.app import AppOptions, application
 from sglc.runtime.serve.faces import MakeFace, Served
 from sglc.runtime.serve.functions import FunctionTable
+from sglc.runtime.serve.guard import NO_PROXIES, Proxies
 from sglc.runtime.serve.listening import Listening, listen
 from sglc.runtime.serve.openai.face import CALLS, OpenAiFace
 from sglc.runtime.serve.options import ServeLimits
@@ -147,6 +148,7 @@ class ServedPrograms:
         origins: tuple[str, ...],
         faces: Sequence[MakeFace],
         ready: Callable[[Sequence[str]], None],
+        proxies: Proxies = NO_PROXIES,
     ) -> None:
         """Serve until the process is told to end. Connections of models elsewhere are closed then.
 
@@ -172,7 +174,7 @@ class ServedPrograms:
         routes = [route for face in made for route in face.routes]
         away = () if self.pool is None else (self.model,)
         routes += OpenAiFace(self.table, runs, engines, self.collector, away).routes
-        options = AppOptions(hosts, origins, self._metrics(runs), routes, CALLS, self.below)
+        options = AppOptions(hosts, origins, self._metrics(runs), routes, CALLS, self.below, proxies)
         app = application(self.table, runs, access, options)
         try:
             async with AsyncExitStack() as beside:
