@@ -9,9 +9,11 @@ no key goes elsewhere. Nothing is retried here.
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from functools import lru_cache
 from typing import TypeVar
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakKeyDictionary
@@ -27,6 +29,8 @@ with all that is around each in a stream; the rest is room for log-probabilities
 MOST_REDIRECTS = 3
 KEPT_CONNECTIONS = 64
 """Connections that wait for their next request. How many are open at once is the caller's to bound."""
+KEPT_CONTEXTS = 4
+"""Sets of trusted certificates that are kept: the variables that name them hardly ever change."""
 
 _T = TypeVar("_T")
 
@@ -65,9 +69,21 @@ class HttpTransport:
         client = self._clients.get(loop)
         if client is None:
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS)
-            client = httpx2.AsyncClient(verify=self._verify, limits=limits, follow_redirects=False)
+            verify = _trusted() if self._verify is True else self._verify
+            client = httpx2.AsyncClient(verify=verify, limits=limits, follow_redirects=False)
             self._clients[loop] = client
         return client
+
+
+def _trusted() -> ssl.SSLContext:
+    """The certificates that are trusted: those of the system, or what OpenSSL's variables name."""
+    return _read_once(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
+@lru_cache(maxsize=KEPT_CONTEXTS)
+def _read_once(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """Certificates, read once for all transports of the process: there are hundreds."""
+    return httpx2.create_ssl_context()
 
 
 async def _opened(client: httpx2.AsyncClient, request: HttpRequest, waiting: _Waiting) -> httpx2.Response:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from backends.servers.raw_server import Answer, Seen, raw_server, reply
+from sglc.runtime.backends import http_transport
 from sglc.runtime.backends.exchange import BackendFault
 from sglc.runtime.backends.http_transport import HttpTransport
 from sglc.runtime.backends.transport import HttpRequest, Timeouts, shown_address
@@ -222,6 +223,35 @@ def test_another_loop_has_connections_of_its_own() -> None:
             return b"".join([piece async for piece in got.pieces()])
 
     assert asyncio.run(job()) == asyncio.run(job()) == b"x"
+
+
+def test_trusted_certificates_are_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """For all transports and loops of the process, and once more where the environment names others."""
+    read: list[ssl.SSLContext] = []
+    whole = ssl.SSLContext.load_verify_locations
+
+    def counted(self: ssl.SSLContext, *values: object) -> None:
+        read.append(self)
+        whole(self, *values)  # type: ignore[arg-type]
+
+    async def job() -> None:
+        for _ in range(3):
+            transport = HttpTransport()
+            transport._client()
+            await transport.close()
+
+    http_transport._read_once.cache_clear()
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", counted)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    asyncio.run(job())
+    asyncio.run(job())
+    assert len(read) == 1
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "other"))
+    asyncio.run(job())
+    assert len(read) == 2 and read[0] is not read[1]
+    http_transport._read_once.cache_clear()
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
