@@ -122,6 +122,11 @@ class Pool:
         return self._broken
 
     @property
+    def useless(self) -> str:
+        """Why no call will be answered any more; empty while one may be."""
+        return "" if self._broken is None or self.ready else str(self._broken)
+
+    @property
     def calls(self) -> int:
         """Calls that have no answer yet."""
         return sum(each.load for each in self._workers.values()) + len(self._homeless)

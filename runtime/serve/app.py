@@ -44,6 +44,8 @@ class AppOptions:
     """Enters the trace of a `traceparent`, for spans."""
     proxies: Proxies = NO_PROXIES
     """Who is believed where a request comes from."""
+    unable: Callable[[], str] = str
+    """Says why no call can be answered any more; empty while calls can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ def application(table: FunctionTable, runs: Runs, access: Access, options: AppOp
     async def ready(request: Request) -> Response:
         if runs.draining:
             return problem_response(Problem(503, "Ending", "the server is ending"))
+        if why := options.unable():
+            return problem_response(Problem(503, "Unable", why, hint="start the server again"))
         return PlainTextResponse("ready\n")
 
     async def metrics(request: Request) -> Response:

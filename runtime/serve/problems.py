@@ -48,7 +48,7 @@ TITLES: Mapping[int, str] = {
     500: "a fault of the server",
     501: "this is not there",
     502: "what the call needs has failed",
-    503: "the server is ending",
+    503: "no calls are taken",
     504: "out of time",
     505: "another version of HTTP is needed",
 }

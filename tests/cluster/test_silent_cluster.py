@@ -28,6 +28,7 @@ from clustering.served_workers import until
 from command_line_files import write
 from sglc.runtime.cluster import ray_links
 from sglc.runtime.cluster.daemon_calls import DaemonCalls
+from sglc.runtime.cluster.pool import Pool
 from sglc.runtime.cluster.scaling import Sizes
 from sglc.runtime.errors import ArgumentError
 
@@ -107,6 +108,12 @@ def test_no_worker_is_started_where_the_cluster_is_lost(fake: ModuleType, head: 
         with pytest.raises(ArgumentError, match="is gone") as problem:
             await start()
         assert problem.value.code == "E0840" and head in problem.value.message
+        pool = Pool(start, "{}", Sizes(1, 1))
+        assert not pool.useless
+        with pytest.raises(ArgumentError, match="is gone"):
+            await pool.open()
+        assert "is gone" in pool.useless
+        await pool.close(kill=True)
 
     asyncio.run(whole())
 

@@ -56,6 +56,15 @@ def test_runs_that_go_on_have_time_to_end() -> None:
             assert going.result().data["value"] == "a" * 200
 
 
+def test_a_server_that_can_answer_no_call_says_so() -> None:
+    why = ["the cluster is gone"]
+    with serving(PROGRAM, options=AppOptions(unable=lambda: "".join(why))) as server:
+        found = server.ask("GET", "/readyz")
+        assert (found.status, found.data["name"], found.data["detail"]) == (503, "Unable", why[0])
+        why.clear()
+        assert server.ask("GET", "/readyz").status == 200
+
+
 def test_runs_that_are_late_are_cancelled_with_what_there_was() -> None:
     with serving(PROGRAM, {"long.text": "a" * 3000}, pace=0.01, limits=ServeLimits(grace=0.1)) as server:
         with ThreadPoolExecutor(2) as pool:

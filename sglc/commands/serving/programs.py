@@ -174,7 +174,9 @@ class ServedPrograms:
         routes = [route for face in made for route in face.routes]
         away = () if self.pool is None else (self.model,)
         routes += OpenAiFace(self.table, runs, engines, self.collector, away).routes
-        options = AppOptions(hosts, origins, self._metrics(runs), routes, CALLS, self.below, proxies)
+        options = AppOptions(
+            hosts, origins, self._metrics(runs), routes, CALLS, self.below, proxies, self._unable
+        )
         app = application(self.table, runs, access, options)
         try:
             async with AsyncExitStack() as beside:
@@ -183,6 +185,9 @@ class ServedPrograms:
                 await listen(app, runs, place, socket, lambda: ready(lines))
         finally:
             await self._leave()
+
+    def _unable(self) -> str:
+        return "" if self.pool is None else self.pool.useless
 
     async def talk(self, limits: ServeLimits, talk: Callable[[Served], Awaitable[None]]) -> None:
         """Serve one client that is there already, such as at stdin. Its runs end when `talk` does."""
