@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -283,18 +284,26 @@ class _Call:
         """Until its deadline."""
         self._path = path
         self._began = time.monotonic()
+        self._client = address_of(context.peer())
         self._trace = trace_of(metadata_of(context.invocation_metadata()).get("traceparent", ""))
 
     def log(self, code: str) -> None:
         """One line, without texts."""
         ACCESS.info(
-            "GRPC %s %s %.0f ms%s%s",
+            "GRPC %s %s %.0f ms%s%s%s",
             self._path,
             code,
             (time.monotonic() - self._began) * 1000,
+            f" from={self._client}" if self._client else "",
             f" key={self.key.name}" if self.key.name else "",
             f" trace={self._trace}" if self._trace else "",
         )
+
+
+def address_of(peer: str) -> str:
+    """The address in the name of a connection, as gRPC has it (`ipv4:192.0.2.1:4711`); empty for another."""
+    kind, _, place = unquote(peer).partition(":")
+    return place.rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else ""
 
 
 def _unsaid(why: str) -> Problem:

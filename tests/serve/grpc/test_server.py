@@ -33,7 +33,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from serving.grpc_server import GrpcServer, problem_of, serving_grpc
-from sglc.runtime.serve.grpc import face
+from sglc.runtime.serve.grpc import calls, face
 from sglc.runtime.serve.grpc.face import GrpcFace, GrpcPlace
 from sglc.runtime.serve.grpc.handing import ROOM, Arriving, Handed
 
@@ -155,7 +155,22 @@ def test_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
             made.server.ask("GET", "/v1/functions", headers={"authorization": f"Bearer {key}"}).status == 429
         )
     assert "GRPC /keyed.KeyedService/Turned OK" in caplog.text and f"key=bill trace={'a' * 32}" in caplog.text
+    assert " from=127.0.0.1 key=bill" in caplog.text
     assert key not in caplog.text and "sgl-wrong" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("peer", "address"),
+    [
+        ("ipv4:192.0.2.1:4711", "192.0.2.1"),
+        ("ipv6:%5B2001:db8::1%5D:4711", "2001:db8::1"),
+        ("ipv6:[::1]:4711", "::1"),
+        ("unix:/run/sock", ""),
+        ("", ""),
+    ],
+)
+def test_where_a_call_comes_from(peer: str, address: str) -> None:
+    assert calls.address_of(peer) == address
 
 
 def test_the_end_of_a_server(tmp_path: Path) -> None:
