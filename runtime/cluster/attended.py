@@ -48,6 +48,8 @@ class AttendedWorker:
     open: dict[int, Call] = field(default_factory=dict)
     waiting: deque[Call] = field(default_factory=deque)
     figures: dict[str, int] = field(default_factory=dict)
+    engines: list[dict[str, object]] = field(default_factory=list)
+    """The states of its engines, as it told last (`engine_state`)."""
     promised: dict[str, asyncio.Future[object]] = field(default_factory=dict)
     """What it was asked to tell (`report`, `metrics`, `state`) and has not told yet."""
     task: asyncio.Task[None] | None = None

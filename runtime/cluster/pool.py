@@ -165,9 +165,9 @@ class Pool:
         return [each for each in found if isinstance(each, dict)]
 
     async def states(self) -> list[dict[str, object]]:
-        """The engines of all workers as they are now, each with the place of its `worker`."""
-        found = await self._told("state", METRICS_SECONDS)
-        return [one for each in found if isinstance(each, list) for one in each]
+        """The engines of all workers, as they are now or told last, each with the place of its `worker`."""
+        await self._told("state", METRICS_SECONDS)
+        return [{**one, "worker": each.place} for each in self._workers.values() for one in each.engines]
 
     async def families(self) -> list[Family]:
         """The metrics of all workers and of the pool, as they are now."""
@@ -344,8 +344,8 @@ class Pool:
             self._metrics.told(worker.place, found)
             self._keep(worker, "metrics", None)
         elif "state" in message:
-            engines = [each for each in list_of(message, "state") if isinstance(each, dict)]
-            self._keep(worker, "state", [{**each, "worker": worker.place} for each in engines])
+            worker.engines = [each for each in list_of(message, "state") if isinstance(each, dict)]
+            self._keep(worker, "state", None)
         elif "ready" in message:
             self._welcome(worker, part_of(message, "ready"))
         elif "failed" in message:

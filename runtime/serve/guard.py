@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -56,6 +56,8 @@ class Proxies:
         last one in the header that is not itself such a proxy. What is no address is not taken."""
         peer = scope.get("client")
         found = "" if peer is None else str(peer[0])
+        if not self.trusted:
+            return found
         told = [each.strip() for line in headers.getlist(FORWARDED) for each in line.split(",")]
         while told and self._trusts(found):
             address = _address(told.pop())
@@ -65,13 +67,13 @@ class Proxies:
         return found
 
     def _trusts(self, address: str) -> bool:
-        if not self.trusted:
-            return False
         try:
             found = ip_address(address)
         except ValueError:
             return False
-        return any(found in network for network in self.trusted)
+        # a socket for both versions has addresses of the older one in a spelling of the newer one
+        mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+        return any((mapped or found) in network for network in self.trusted)
 
 
 NO_PROXIES = Proxies()

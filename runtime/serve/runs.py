@@ -185,11 +185,7 @@ class Runs:
             raise Refusal(of_arguments(error)) from None
         run = Run(function, options, key, told, self.lull)
         self._keep(run)
-        try:
-            turn = self.admission.enter(key.tenant, min(options.priority, key.priority))
-        except Refusal:
-            self._forget(run)
-            raise
+        turn = self.admission.enter(key.tenant, min(options.priority, key.priority))
         self.by_id[run.id] = run
         work = self._perform(run, turn, arguments)
         run.task = asyncio.get_running_loop().create_task(work, name=f"run {run.id}")
@@ -281,10 +277,11 @@ class Runs:
             run.answer = _cancelled(run)
         self.access.count(run.key, run.tokens)
         self.tokens += run.tokens
-        run.log.put("value" if run.answer.problem is None else "error", run.answer.text(run.id))
+        text = run.answer.text(run.id)
+        run.log.put("value" if run.answer.problem is None else "error", text)
         run.shed()
         if run.kept is not None:
-            self.kept.grow(run.kept, sys.getsizeof(run.answer.value))
+            self.kept.grow(run.kept, sys.getsizeof(text))  # the answer has all of it once more
 
     async def _perform(self, run: Run, turn: Turn, arguments: Mapping[str, object]) -> None:
         """The work of a run, with its waiting. It ends with an answer."""

@@ -92,6 +92,13 @@ def test_the_last_address_that_no_proxy_has(peer: str, lines: list[list[str]]) -
         ip_address(found)
 
 
+def test_a_socket_for_both_versions_of_ip_has_other_spellings() -> None:
+    proxies = Proxies((ip_network("10.0.0.7"),))
+    headers = Headers({"x-forwarded-for": "192.0.2.1"})
+    assert proxies.client_of({"type": "http", "client": ("::ffff:10.0.0.7", 1)}, headers) == "192.0.2.1"
+    assert proxies.client_of({"type": "http", "client": ("::ffff:10.0.0.8", 1)}, headers) == "::ffff:10.0.0.8"
+
+
 @pytest.mark.parametrize("given", ["*", "proxy.example", "10.0.0.1/8", "10.0.0.0/40"])
 def test_what_is_no_address_is_told(given: str, cli: Cli) -> None:
     code, _, err = cli("serve", "--forwarded-allow", given)

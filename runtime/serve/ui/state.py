@@ -69,7 +69,7 @@ def _models(served: Served, told: Sequence[Mapping[str, object]]) -> Iterator[di
             {"endpoint": name, "state": state, "pause": pause} for name, (state, pause) in found.items()
         ]
         yield {"name": model.name, "where": "elsewhere", "breakers": breakers}
-    for name, workers in Counter(str(each["model"]) for each in told).items():
+    for name, workers in Counter(str(each.get("model", "")) for each in told).items():
         where = "1 worker" if workers == 1 else f"{workers} workers"
         yield {"name": name, "where": where, "breakers": []}
 

@@ -102,7 +102,7 @@ async def many(
 
 
 KNOWN = re.compile(
-    r"[-0-9]+ [:0-9,]+ (?:[A-Z-]+ \S* (?:\d{3}|-) \d+ ms(?: trace=[0-9a-f]{32})?"
+    r"[-0-9]+ [:0-9,]+ (?:[A-Z-]+ \S* (?:\d{3}|-) \d+ ms from=127\.0\.0\.1(?: trace=[0-9a-f]{32})?"
     r"|Invalid HTTP request received\.|Unsupported upgrade request\."
     r"|ending: \d+ runs have \S+ s)|serving .*|  (?:POST|GET) .*"
 )
