@@ -91,4 +91,4 @@ async def preview(
     written = [
         each for each in record.conversations if each.conversation.rendered() or each.asked or each.stopped
     ]
-    return Preview(tuple(written), error, tuple(hole for hole, _ in run.unused_mocks()))
+    return Preview(tuple(written), error, tuple(hole for hole, _ in run.mocks.unused()))

@@ -361,18 +361,26 @@ class Session:
         coverage: BranchCoverage | None = None,
         again: Again | None = None,
         asks: bool = False,
+        debugger: RunDebugger | None = None,
     ) -> TestResult:
         """Run one test: holes are answered by its mocks or at random, others by the model where it `asks`
         one. `coverage` notes which branches it takes. `again` runs it as far as a round of a `fuzz`, with
-        texts that are given."""
+        texts that are given. A `debugger` may stop it, as it does runs; then `coverage` notes nothing."""
         code = next((code for code in self.tests if code.name == name), None)
         if code is None:
             raise ArgumentError("E0712", f"there is no test `{name}`")
-        listeners = () if on_event is None else (on_event,)
-        run = self._new_run(seed, listeners, Urgency() if asks else None, again=again)
+        heard = None if debugger is None else debugger.heard
+        listeners = tuple(each for each in (on_event, heard) if each is not None)
+        debugged, top = debugger is not None, 0 if debugger is None else debugger.top
+        urgency = Urgency() if asks else None
+        run = self._new_run(
+            seed, listeners, urgency, detailed=debugged, weighed=debugged, top=top, again=again
+        )
         if coverage is not None:
             run.handlers = coverage.steps()
         machine = Machine(run)
+        if debugger is not None:
+            run.debugger, run.handlers = debugger, debugger.begin(machine)
         started = perf_counter()
         error: SglError | None = None
         try:
@@ -384,7 +392,7 @@ class Session:
         except SglError as raised:
             error = raised
         seconds = perf_counter() - started
-        unused = tuple(run.unused_mocks()) if error is None else ()
+        unused = tuple(run.mocks.unused()) if error is None else ()
         return TestResult(
             code.name,
             seed,

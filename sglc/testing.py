@@ -23,7 +23,9 @@ from sglc.runtime.results import TestResult
 from sglc.runtime.session import Session
 from sglc.runtime.shrinking import Failing, failures_of, shrink
 from sglc.runtime.vm.coverage import BranchCoverage
+from sglc.runtime.vm.state.debugging import RunDebugger
 from sglc.runtime.vm.state.run import Missed
+from sglc.runtime.vm.state.trace import Listener
 from sglc.source import Source, Span
 from sglc.types.json_text import json_text
 
@@ -106,8 +108,24 @@ def run_test(
     return asyncio.run(_run(code, seed, rounds, recorded, coverage))
 
 
+async def debug_test(
+    code: Code, recorded: Recorded, debugger: RunDebugger, *, seed: int = 0, heard: Listener | None = None
+) -> Report:
+    """Run one test once, with a debugger that may stop it; `heard` hears what is said.
+
+    What fails is told as it failed: no smaller values are looked for, as holes may have been given others.
+    """
+    return await _run(code, seed, 1, recorded, None, debugger, heard)
+
+
 async def _run(
-    code: Code, seed: int, rounds: int, recorded: Recorded, coverage: BranchCoverage | None
+    code: Code,
+    seed: int,
+    rounds: int,
+    recorded: Recorded,
+    coverage: BranchCoverage | None,
+    debugger: RunDebugger | None = None,
+    heard: Listener | None = None,
 ) -> Report:
     session = recorded.session
     asks = session.engine is not None
@@ -115,10 +133,17 @@ async def _run(
     unused: tuple[tuple[str, Place | None], ...] | None = None
     """Mocks that no round has used."""
     for number in range(rounds):
-        result = await session.run_test(code.name, seed=seed + number, coverage=coverage, asks=asks)
+        result = await session.run_test(
+            code.name,
+            seed=seed + number,
+            on_event=heard,
+            coverage=coverage,
+            asks=asks,
+            debugger=debugger,
+        )
         expectations += result.expectations
         seconds += result.seconds
-        failures = await _failures(session, result)
+        failures = await _failures(session, result, least=debugger is None)
         failures += await recorded.failures(result, first=number == 0)
         if failures:
             return Report(
@@ -138,9 +163,15 @@ async def _run(
     return Report(code.name, True, seed, rounds, expectations, seconds, warnings=tuple(found), tags=code.tags)
 
 
-async def _failures(session: Session, result: TestResult) -> list[Diagnostic]:
-    """What failed; of each expectation in a `fuzz` once, with the least values that it fails with."""
+async def _failures(session: Session, result: TestResult, *, least: bool) -> list[Diagnostic]:
+    """What failed; of each expectation in a `fuzz` once, with the `least` values that it fails with where
+    they are to be looked for."""
     program, fuzzed = session.program, {id(each.missed or each.error): each for each in failures_of(result)}
+    if not least:
+        seen = [each.missed for each in fuzzed.values() if each.missed is not None]
+        told = [each for each in result.missed if each.round is None or each in seen]
+        found = [_missed(program, each) for each in told]
+        return found if result.error is None else [*found, diagnostic_of(result.error, program)]
     failures: list[Diagnostic] = []
     for missed in result.missed:
         failing = fuzzed.get(id(missed))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sglc.bytecode.code import Code
 from sglc.runtime.debug.places import Places
+from sglc.runtime.debug.stops import Reason
+from sglc.runtime.engine.sampling.sampler import Sampled
 
 MOST = 10_000
 """Most breakpoints of a run."""
@@ -52,6 +55,19 @@ class Limits:
     """Whether errors stop it where they arise, also those that will be caught."""
     uncaught: bool = False
     """Whether errors stop it for which no handler is open."""
+    expect: bool = True
+    """Whether an expectation of a test that does not hold stops it."""
+
+    def crossed(self, drawn: Sampled) -> tuple[Reason, str] | None:
+        """Which limit a token crosses, and how that is said; None where it crosses none."""
+        least, most = self.improbable, self.pressure
+        probability = math.exp(min(0.0, drawn.logprob)) if drawn.logprob == drawn.logprob else 1.0
+        if least is not None and probability < least:
+            return "improbable", f"a token of probability {probability:.4g}, below {least:g}"
+        taken = 1.0 - math.exp(min(0.0, drawn.log_mass)) if drawn.log_mass == drawn.log_mass else 0.0
+        if most is not None and taken > most:
+            return "pressure", f"the mask took away {taken:.4g} of the probability, more than {most:g}"
+        return None
 
 
 @dataclass(slots=True)

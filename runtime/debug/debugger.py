@@ -8,7 +8,6 @@ that stands raises `Rewind`. It ends what the snapshot's strand waits for, and t
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Awaitable, Sized
 from dataclasses import replace
 from typing import Protocol
@@ -17,6 +16,7 @@ from sglc.bytecode.code import Program
 from sglc.bytecode.opcodes import BY_NAME, OPCODES
 from sglc.runtime.debug.breakpoints import Breakpoint, Breakpoints, Limits
 from sglc.runtime.debug.conditions import Evaluate, no_expressions, wanted
+from sglc.runtime.debug.failing import EXPECT, EXPECT_RAISES, as_language_error, ended, is_caught, missed
 from sglc.runtime.debug.forcing import answer, legal_texts
 from sglc.runtime.debug.passages import MOST_TOKENS, History, Passage
 from sglc.runtime.debug.places import HOLE_OPS, Places, Statements
@@ -25,7 +25,7 @@ from sglc.runtime.debug.stepping import Step
 from sglc.runtime.debug.stops import Action, Back, Go, Quit, Reason, StepKind, Stop, TokenLook
 from sglc.runtime.debug.strands import Strands, StrandState
 from sglc.runtime.decoding.requests import Logits
-from sglc.runtime.engine.core.errors import EngineError, language_error
+from sglc.runtime.engine.core.errors import EngineError
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
@@ -153,20 +153,13 @@ class Debugger:
     def _token_reason(self, drawn: Sampled) -> tuple[Reason, str] | None:
         if self._step is not None and self._step.kind == "token":
             return "token", "a token was drawn"
-        least, most = self.limits.improbable, self.limits.pressure
-        probability = math.exp(min(0.0, drawn.logprob)) if drawn.logprob == drawn.logprob else 1.0
-        if least is not None and probability < least:
-            return "improbable", f"a token of probability {probability:.4g}, below {least:g}"
-        taken = 1.0 - math.exp(min(0.0, drawn.log_mass)) if drawn.log_mass == drawn.log_mass else 0.0
-        if most is not None and taken > most:
-            return "pressure", f"the mask took away {taken:.4g} of the probability, more than {most:g}"
-        return None
+        return self.limits.crossed(drawn)
 
     # -- steps of the machine ------------------------------------------------------------------------
 
     def _looking(self, op: int, usual: MachineStep) -> MachineStep:
         """What an instruction does, with a look at whether the run is to stop before it."""
-        always = op in HOLE_OPS or op in (_FORK, _STREAM)
+        always = op in HOLE_OPS or op in (_FORK, _STREAM, EXPECT, EXPECT_RAISES)
 
         def look(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
             if machine.nested:
@@ -204,7 +197,7 @@ class Debugger:
             outcome = usual(machine, frame, a, b)
             return outcome if outcome is None or isinstance(outcome, Signal) else await outcome
         try:
-            await self._before(strand, frame, op, a)
+            await self._before(strand, frame, op, a, b)
             try:
                 outcome = usual(machine, frame, a, b)
             except (SglError, ValueFault, EngineError) as error:
@@ -240,7 +233,7 @@ class Debugger:
 
     # -- before an instruction -----------------------------------------------------------------------
 
-    async def _before(self, strand: StrandState, frame: Frame, op: int, index: int) -> None:
+    async def _before(self, strand: StrandState, frame: Frame, op: int, index: int, b: int) -> None:
         """All that is to be noted before an instruction, and stopped for."""
         await self._passing(strand)
         pc = frame.pc - 1
@@ -255,6 +248,9 @@ class Debugger:
                 reason = frame.stack[-1] if frame.stack else None
                 shown = "a condition does not hold" if reason is None else strand.machine.show(reason)
                 await self._stand(self._stop(strand, frame, "ensure", shown))
+            lacking = missed(strand.machine, frame, op, index, b) if self.limits.expect else None
+            if lacking is not None:
+                await self._stand(self._stop(strand, frame, "expect", lacking))
         if op in HOLE_OPS:
             await self._hole(strand, frame, index)
         elif op in (_FORK, _STREAM):
@@ -325,13 +321,13 @@ class Debugger:
         """Whether an error that arises now stops the run."""
         if self.ended or self._returns.target is not None or error is self._raised:
             return False
-        return self.limits.raised or (self.limits.uncaught and not _is_caught(machine))
+        return self.limits.raised or (self.limits.uncaught and not is_caught(machine))
 
     async def _failing(self, machine: Strand, frame: Frame, error: Exception) -> Signal | None:
         """Stop where an error arose, and let it go on its way."""
         self._raised = error
         strand = self.strands.of(machine)
-        shown = _as_language_error(error)
+        shown = as_language_error(error)
         if strand is not None and machine.frames and shown.name != "Cancelled":
             try:
                 await self._passing(strand)
@@ -354,7 +350,7 @@ class Debugger:
         """Wait while another strand stands. Raises what ends this one."""
         while True:
             if self.ended:
-                raise _ended()
+                raise ended()
             base = self._returns.base
             if base is not None and strand.descends(base.strand):
                 raise Rewind(base)
@@ -380,7 +376,7 @@ class Debugger:
             held.set_result(None)
             self._calm()
         if self.ended:
-            raise _ended()
+            raise ended()
         if self._returns.base is not None:
             raise Rewind(self._returns.base)
 
@@ -428,22 +424,3 @@ class Debugger:
     def reached_from(self, stop: Stop, passage: Passage) -> Passage:
         """Where the run would be taken up to come to a hole again; see `Returns.base_of`."""
         return self._returns.base_of(stop, passage)
-
-
-def _is_caught(machine: Strand) -> bool:
-    """Whether a handler is open that may catch an error, in a frame of this strand."""
-    return any(handler.target is not None for frame in machine.frames for handler in frame.handlers)
-
-
-def _as_language_error(error: Exception) -> SglError:
-    """An error as the language has it."""
-    if isinstance(error, SglError):
-        return error
-    if isinstance(error, EngineError):
-        return language_error(error)
-    name = "Unsatisfiable" if isinstance(error, ConstraintError) else ""
-    return SglError(name, str(error)) if name else failure(str(error))
-
-
-def _ended() -> SglError:
-    return SglError("Cancelled", "ended by the debugger", fatal=True)

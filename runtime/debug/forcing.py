@@ -79,11 +79,13 @@ async def _samples(
 
 def answer(machine: Strand, spec: HoleSpec, texts: tuple[str, ...]) -> None:
     """Have a hole that is about to be filled answered by legal texts. They use up a scripted model's own
-    answers to it."""
-    branch = machine.branch
+    answers to it, and mocks and random draws of a test."""
+    branch, run = machine.branch, machine.run
     for number, text in enumerate(texts):
         at = branch if "n" not in spec.options else f"{branch}.{number}" if branch else str(number)
-        machine.run.mock(f"{spec.name}@{at}", Written(text), always=False)
+        if run.mocks.take(spec.name, at) is None and run.fuzzing:
+            run.draws.next(spec.name, at)
+        run.mock(f"{spec.name}@{at}", Written(text), always=False)
         script = machine.run.model.script
         if script is not None:
             script.skip(spec.name)

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 
+from sglc.bytecode.code import Place
 from sglc.runtime.decoding.conversations.conversation import Conversation, Transcript
 from sglc.runtime.errors import SglError
+from sglc.runtime.vm.state.draws import Drawn, DrawsMark, Key, MocksMark
 from sglc.runtime.vm.state.frame import Frame, Handler, KnownText, Snapshot
-from sglc.runtime.vm.state.run import Run, Statistics
+from sglc.runtime.vm.state.run import AskedHole, Run, Statistics
 from sglc.runtime.vm.state.seed import Seeds
 from sglc.runtime.vm.state.strand import Strand
 from sglc.runtime.vm.state.values import BranchValue
@@ -91,6 +93,44 @@ def _seeds(seeds: Seeds) -> Seeds:
 
 
 @dataclass(frozen=True, slots=True)
+class _TestState:
+    """What the statements of tests have done: mocks, the round of a `fuzz`, what was expected."""
+
+    mocks: MocksMark
+    replaced: int
+    draws: DrawsMark
+    fuzzing: bool
+    counts: tuple[int, int, int, int, int]
+    """Expectations, and how many were missed, golden calls, replays, and where a golden call began."""
+    failed: Mapping[Place | None, Mapping[Key, Drawn]]
+    witnesses: Mapping[str, object]
+    asked: tuple[AskedHole, ...] | None
+
+    @classmethod
+    def of(cls, run: Run) -> _TestState:
+        return cls(
+            run.mocks.mark(),
+            len(run.mocks.replaced),
+            run.draws.mark(),
+            run.fuzzing,
+            (run.expectations, len(run.missed), len(run.goldens), len(run.replays), run.golden_from),
+            dict(run.failed_draws),
+            dict(run.witnesses),
+            None if run.asked is None else tuple(run.asked),
+        )
+
+    def restore(self, run: Run) -> None:
+        run.mocks.restore(self.mocks, self.replaced)
+        run.draws.restore(self.draws)
+        run.fuzzing = self.fuzzing
+        run.expectations, missed, goldens, replays, run.golden_from = self.counts
+        del run.missed[missed:], run.goldens[goldens:], run.replays[replays:]
+        run.failed_draws = {place: dict(made) for place, made in self.failed.items()}
+        run.witnesses = dict(self.witnesses)
+        run.asked = None if self.asked is None else list(self.asked)
+
+
+@dataclass(frozen=True, slots=True)
 class _RunState:
     """What all strands share. It is taken back only where no other strand is alive."""
 
@@ -101,6 +141,7 @@ class _RunState:
     """Tokens whose time was noted; all that follow are taken back."""
     partial: str
     scripts: Mapping[str, Mapping[str, int]]
+    test: _TestState
 
     @classmethod
     def of(cls, run: Run) -> _RunState:
@@ -108,11 +149,14 @@ class _RunState:
             name: model.script.mark() for name, model in run.models.items() if model.script is not None
         }
         found = run.statistics
-        return cls(run.steps - 1, _counts(found), len(found.timing.outside), run.partial, scripts)
+        return cls(
+            run.steps - 1, _counts(found), len(found.timing.outside), run.partial, scripts, _TestState.of(run)
+        )
 
     def restore(self, run: Run) -> None:
         run.steps, run.partial, run.statistics = self.steps, self.partial, _counts(self.statistics)
         del run.statistics.timing.outside[self.timed :]
+        self.test.restore(run)
         for name, mark in self.scripts.items():
             script = run.models[name].script
             if script is not None:

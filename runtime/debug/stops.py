@@ -26,6 +26,7 @@ Reason = Literal[
     "improbable",
     "pressure",
     "ensure",
+    "expect",
     "raised",
     "back",
     "pause",

@@ -22,7 +22,7 @@ n  next statement               s  next statement, also in a called function    
 h  next hole                    t  next token                                   c  go on
 b PLACE [if EXPR] [log TEXT]    break at LINE, FILE:LINE, hole NAME or fn NAME; b alone lists them
 d [NUMBER]                      delete a breakpoint, or all
-stop ensure|raised|uncaught on|off      stop improbable P|off      stop pressure Q|off
+stop ensure|expect|raised|uncaught on|off      stop improbable P|off      stop pressure Q|off
 p EXPR  value of an expression  v  variables      conv  conversation            l  source
 w  frames   up   down           holes  holes so far     strands  branches and streams
 mask  what the mask allows      alt [HOLE]  what else the hole could have been given
@@ -277,7 +277,7 @@ def set_limit(debugger: Debugger, text: str) -> None:
     words."""
     name, _, value = text.partition(" ")
     value = value.strip()
-    if name in ("ensure", "raised", "uncaught") and value in ("on", "off", ""):
+    if name in ("ensure", "expect", "raised", "uncaught") and value in ("on", "off", ""):
         setattr(debugger.limits, name, value != "off")
         return
     if name in ("improbable", "pressure"):
@@ -292,4 +292,4 @@ def set_limit(debugger: Debugger, text: str) -> None:
             setattr(debugger.limits, name, share)
             return
         raise SglError("Failure", f"`stop {name}` takes a number from 0 to 1, or off")
-    raise SglError("Failure", "a run stops for: ensure, raised, uncaught, improbable P, pressure Q")
+    raise SglError("Failure", "a run stops for: ensure, expect, raised, uncaught, improbable P, pressure Q")

@@ -32,6 +32,7 @@ _WORDS = {
     "line": "breakpoint",
     "pause": "paused",
     "ensure": "does not hold",
+    "expect": "missed",
     "raised": "raised",
 }
 

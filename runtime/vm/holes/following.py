@@ -132,7 +132,7 @@ def following(
         return []
     reader = _Reader(machine, frame, spec, sampling, filler.scores_texts)
     for op, a, b in frame.code.instructions[frame.pc :]:
-        if op == _GEN and machine.run.is_mocked(machine.program.holes[a].name, machine.branch):
+        if op == _GEN and machine.run.mocks.has(machine.program.holes[a].name, machine.branch):
             break
         if not reader.step(op, a, b):
             break

@@ -201,7 +201,7 @@ async def _filled(
     spec = machine.program.holes[index]
     if run.asked is not None:
         note_asked(machine, frame, spec, request.language, request.excluded)
-    mocked = run.mocked(spec.name, machine.branch)
+    mocked = run.mocks.take(spec.name, machine.branch)
     if mocked is not None:
         text = _mocked_text(machine, type, mocked[0])
         await accept_given(machine, request, type, text, verdicts)

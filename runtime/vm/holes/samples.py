@@ -77,7 +77,7 @@ def _together(machine: Strand, index: int) -> bool:
     not take their place. A mock says itself what it answers.
     """
     run, spec = machine.run, machine.program.holes[index]
-    if spec.decoding is None or run.is_mocked(spec.name, machine.branch):
+    if spec.decoding is None or run.mocks.has(spec.name, machine.branch):
         return False
     beams = spec.decoding.strategy == "beam" and not run.local and not run.fuzzing
     return spec.decoding.distinct or beams

@@ -199,7 +199,7 @@ async def select(machine: Strand, frame: Frame, index: int, given: list[object])
         words = Language(Words(frozenset(text.encode() for text in texts)))
         note_asked(machine, frame, spec, words)
     remote: RemoteWork | None = None
-    mocked = run.mocked(spec.name, machine.branch)
+    mocked = run.mocks.take(spec.name, machine.branch)
     if mocked is not None:
         wanted = mocked[0].text if isinstance(mocked[0], Written) else display(mocked[0], table)
         if wanted not in options:

@@ -58,7 +58,7 @@ async def _result(machine: Strand, code: Code, arguments: list[object]) -> tuple
     `called`."""
     run, name = machine.run, known_name(code)
     type = None if code.result is None else machine.program.types[code.result]
-    mocked = run.mocked(name, machine.branch)
+    mocked = run.mocks.take(name, machine.branch)
     if mocked is not None:
         given, how, source = mocked[0], "mock", "the mock"
         if isinstance(given, CallOutcome):

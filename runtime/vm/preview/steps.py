@@ -266,7 +266,7 @@ def _asking(record: Record) -> Step:
         conversation.restore(mark)
         depends = holes_of(frame.stack[len(frame.stack) - b :])
         first = (*machine.path, 0) if "n" in spec.options else machine.path
-        if run.fuzzing or run.is_mocked(spec.name, ".".join(map(str, first))):
+        if run.fuzzing or run.mocks.has(spec.name, ".".join(map(str, first))):
             if depends:
                 missing = ", ".join(f"`{name}`" for name in depends)
                 raise failure(f"hole `{spec.name}` depends on {missing}, which has no value yet")
@@ -294,7 +294,7 @@ def _python(record: Record) -> Step:
     def step(machine: Strand, frame: Frame, a: int, b: int) -> Outcome:
         name = known_name(frame.code)
         items = frame.stack[len(frame.stack) - a :]
-        if not holes_of(items) and (machine.run.fuzzing or machine.run.is_mocked(name, machine.branch)):
+        if not holes_of(items) and (machine.run.fuzzing or machine.run.mocks.has(name, machine.branch)):
             return usual(machine, frame, a, b)
         take(frame, a)
         record.uncertain = True

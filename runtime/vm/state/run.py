@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.requests import Constraints, HoleResult, RemoteWork, Timing
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.dependent_types import BoundTypes
-from sglc.runtime.vm.state.draws import Again, Drawn, Draws, Key, Round
+from sglc.runtime.vm.state.draws import Again, Drawn, Draws, Key, Mocks, Round
 from sglc.runtime.vm.state.lengths import Lengths
 from sglc.runtime.vm.state.models import RunModel
 from sglc.runtime.vm.state.predicates import TypePredicates
@@ -157,15 +156,6 @@ class GoldenCall:
     asked: tuple[AskedHole, ...]
     texts: tuple[str, ...]
     value: object
-
-
-@dataclass(slots=True)
-class _Mock:
-    """One answer to a hole, and where the test gives it."""
-
-    value: object
-    place: Place | None
-    used: bool = False
 
 
 @dataclass(slots=True)
@@ -351,11 +341,9 @@ class Run:
         self._deferred: DeferredEvents | None = None
         self._let_in: list[Run] = []
         """Records of the calls that are waited for."""
-        self.unused: list[tuple[str, Place | None]] = []
-        """Mocks that another one has taken the place of."""
         self.witnesses: dict[str, object] = {}
         """Parts of the expectation that is being asked, by their texts."""
-        self._mocks: dict[str, tuple[deque[_Mock], list[_Mock]]] = {}
+        self.mocks = Mocks()
 
     def check(self) -> None:
         """Raise Budget where no step is left."""
@@ -425,45 +413,13 @@ class Run:
         """Answer a hole with a value or what is `Written`: once, in the order of the mocks, or whenever no
         single answer is left. `hole@branch` is the hole in one branch of forks, `hole@` outside of them.
         A function of Python is answered by its name, with a value or a `CallOutcome`."""
-        once, lasting = self._mocks.setdefault(hole, (deque(), []))
-        made = _Mock(value, place)
-        if always:
-            self.unused += [(hole, old.place) for old in lasting if not old.used]
-            lasting[:] = [made]
-        else:
-            once.append(made)
+        self.mocks.add(hole, value, always, place)
 
     def give(self, answers: Mapping[str, Iterable[object]]) -> None:
         """Answer holes with these, each once, in their order."""
         for hole, given in answers.items():
             for each in given:
                 self.mock(hole, each, always=False)
-
-    def unused_mocks(self) -> list[tuple[str, Place | None]]:
-        """Mocks that no hole has asked for, by the hole that they are for."""
-        left = [
-            (hole, mock.place)
-            for hole, (once, lasting) in self._mocks.items()
-            for mock in (*once, *lasting)
-            if not mock.used
-        ]
-        return self.unused + left
-
-    def is_mocked(self, hole: str, branch: str) -> bool:
-        """Whether a hole has an answer left in a branch of forks."""
-        return any(self._mocks.get(hole, ())) or any(self._mocks.get(f"{hole}@{branch}", ()))
-
-    def mocked(self, hole: str, branch: str) -> tuple[object] | None:
-        """The next answer of a hole in a branch of forks, in a tuple of one; None if it has none."""
-        if not self._mocks:
-            return None
-        own = f"{hole}@{branch}"
-        once, lasting = self._mocks.get(own if any(self._mocks.get(own, ())) else hole, (None, None))
-        found = once.popleft() if once else lasting[0] if lasting else None
-        if found is None:
-            return None
-        found.used = True
-        return (found.value,)
 
     # -- what branches share ---------------------------------------------------------------------------
 

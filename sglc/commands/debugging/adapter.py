@@ -15,7 +15,6 @@ import click
 from sglc.commands.debugging.prompt import armed
 from sglc.commands.debugging.running import Running, opened
 from sglc.commands.debugging.wanted import Wanted, debuggee
-from sglc.commands.running.execution import value_text
 from sglc.commands.running.narration import Narrator
 from sglc.commands.running.run_options import Models
 from sglc.commands.shared.invocation import CommandFailed, Invocation, fail, fault
@@ -70,13 +69,13 @@ class ReadyRun:
     async def run(self) -> Ended:
         """Run to the end."""
         running = self._running
-        code = running.debuggee.code
-        heard = Narrator(self.program, _Sink(self._text), code.name)
-        outcome = await running.outcome(heard)
+        heard = Narrator(self.program, _Sink(self._text), running.debuggee.code.name)
+        came = await running.work(heard)
         heard.finish()
-        if outcome.failed is None:
-            return Ended(value_text(self.program, code, outcome.value))
-        return Ended(None, render(outcome.failed.diagnostic))
+        warnings = "\n".join(map(render, came.warnings))
+        if not came.failures:
+            return Ended(came.told, warnings)
+        return Ended(None, "\n".join(map(render, (*came.failures, *came.warnings))))
 
     def close(self) -> None:
         """Let go of the models."""
@@ -110,6 +109,9 @@ class Launcher:
             stack.close()
             shown = [render(each) for each in told if each.severity == "error"]
             raise BadRequest("\n".join(shown).strip() or "the program cannot be run") from None
+        except click.UsageError as problem:
+            stack.close()
+            raise BadRequest(problem.message) from None
         return ReadyRun(running, wanted.file, stack, text)
 
     def _wanted(self, request: Request) -> Wanted:
@@ -122,11 +124,7 @@ class Launcher:
             raise BadRequest(f"this adapter debugs {wanted.file}; start one without a file for others")
         elif not self.fixed:
             raise BadRequest("`program` of launch is to be the path of a program")
-        if "function" in request.arguments:
-            wanted = replace(wanted, function=request.text("function"))
-        data = request.arguments.get("args")
-        if data is not None:
-            wanted = replace(wanted, data=_arguments(request))
+        wanted = _called(request, wanted)
         own = request.text("model", "") or wanted.models.own
         named = {name: str(each) for name, each in request.part("models").arguments.items()}
         wanted = replace(wanted, models=Models(own, {**wanted.models.named, **named}))
@@ -136,6 +134,20 @@ class Launcher:
         if decode not in ("", "local"):
             raise BadRequest("`decode` of launch is `local`")
         return replace(wanted, seed=seed, max_tokens=most, decode="local" if decode else None)
+
+
+def _called(request: Request, wanted: Wanted) -> Wanted:
+    """What is to run: a function with its arguments, or a test."""
+    if "test" in request.arguments:
+        others = [name for name in ("function", "args") if request.arguments.get(name) is not None]
+        if others:
+            raise BadRequest(f"a `test` of launch takes no `{others[0]}`")
+        return replace(wanted, test=request.text("test"), function=None, pairs=(), arguments=None)
+    if "function" in request.arguments:
+        wanted = replace(wanted, function=request.text("function"), test=None)
+    if request.arguments.get("args") is not None:
+        wanted = replace(wanted, data=_arguments(request))
+    return wanted
 
 
 def _arguments(request: Request) -> Mapping[str, Value]:

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 
 import click
 
-from sglc.commands.debugging.running import opened
+from sglc.commands.debugging.running import Came, opened
 from sglc.commands.debugging.wanted import Wanted, debuggee
-from sglc.commands.running.execution import Outcome, Unseen
 from sglc.commands.running.live import visible
-from sglc.commands.running.narration import Narrator
 from sglc.commands.shared.invocation import CommandFailed, Invocation, fail, fault
 from sglc.debug.plain import PlainFace, set_limit
 from sglc.runtime.debug.debugger import Debugger
@@ -111,18 +109,18 @@ def at_terminal(
         )
         raise fail(invocation, found) from None
     program = debuggee(invocation, wanted)
-    results: list[Outcome] = []
+    results: list[Came] = []
 
     async def run() -> str:
-        results.append(await running.outcome(Narrator(program.program, Unseen(), program.code.name)))
-        return running.told(results[-1])
+        results.append(await running.work(running.unseen()))
+        return results[-1].told
 
     face = TerminalFace(program.program, run, visible)
     with opened(invocation, program, face) as running:
         face.plain.attach(running.debugger, running.expressions)
         armed(invocation, running.debugger, breaks, stops)
         face.run()
-        for outcome in results:
-            running.show(outcome)
+        for came in results:
+            running.show(came)
     if running.failed:
         raise CommandFailed(1)

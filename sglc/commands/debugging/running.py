@@ -1,65 +1,85 @@
-"""A call with a debugger: its models are loaded, it is run once, and its value or its failure is shown."""
+"""A call or a test with a debugger: its models are loaded, it is run once, and what came of it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from sglc.commands.debugging.wanted import Debuggee
-from sglc.commands.running.execution import Outcome, Runner, value_text
+from sglc.commands.running.execution import Runner, Unseen, value_text
 from sglc.commands.running.narration import Narrator
 from sglc.commands.shared.invocation import Invocation, show
 from sglc.debug.expressions import Expressions
 from sglc.debug.statements import statements_of
 from sglc.runtime.debug.debugger import Debugger, Face
+from sglc.runtime.errors import SglError, diagnostic_of
+
+if TYPE_CHECKING:
+    from sglc.diagnostics.diagnostic import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of a run: in words its value, that a test passed, or why it failed; and what is wrong."""
+
+    told: str
+    failures: tuple[Diagnostic, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+Work = Callable[[Narrator], Awaitable[Came]]
+"""Runs to the end; what is said is heard."""
 
 
 @dataclass(slots=True)
 class Running:
-    """A call that is about to be debugged. `failed` says how it came out."""
+    """A run that is about to be debugged. `failed` says how it came out."""
 
     invocation: Invocation
     debuggee: Debuggee
-    runner: Runner
     debugger: Debugger
     expressions: Expressions
+    work: Work
     failed: bool = False
 
-    async def outcome(self, heard: Narrator) -> Outcome:
-        """Run to the end, in the event loop of the caller; `heard` hears what is said."""
-        try:
-            return await self.runner.outcome(self.debuggee.bound, heard=heard, debugger=self.debugger)
-        finally:
-            await self.runner.close_remote()
+    def unseen(self) -> Narrator:
+        """Hears what is said, and shows nothing of it."""
+        return Narrator(self.debuggee.program, Unseen(), self.debuggee.code.name)
 
     def finish(self) -> None:
-        """Run to the end, and show what came of it."""
-        outcome = self.runner.run(self.debuggee.bound, debugger=self.debugger)
-        self.show(outcome)
+        """Run to the end, and show what came of it. Ctrl-C is a failure."""
 
-    def told(self, outcome: Outcome) -> str:
-        """The value, or why there is none, in a line or more."""
-        if outcome.failed is None:
-            return value_text(self.debuggee.program, self.debuggee.code, outcome.value)
-        return str(outcome.failed.error)
+        async def whole() -> Came:
+            return await self.work(self.unseen())
 
-    def show(self, outcome: Outcome) -> None:
-        """Print the value; a failure goes to stderr. Ending the run in the debugger is none."""
-        if outcome.failed is None:
-            click.echo(self.told(outcome))
+        try:
+            came = asyncio.run(whole())
+        except KeyboardInterrupt:
+            stopped = SglError("Cancelled", "interrupted")
+            came = Came(str(stopped), (diagnostic_of(stopped, self.debuggee.program),))
+        self.show(came)
+
+    def show(self, came: Came) -> None:
+        """Print what came of it; failures go to stderr. Ending the run in the debugger is none."""
+        if not came.failures:
+            click.echo(came.told)
         elif not self.debugger.ended:
             self.failed = True
-            show(self.invocation, [outcome.failed.diagnostic])
+            show(self.invocation, came.failures)
+        if came.warnings:
+            show(self.invocation, came.warnings)
 
 
 @contextmanager
 def opened(
     invocation: Invocation, debuggee: Debuggee, face: Face, *, entry: bool = True
 ) -> Iterator[Running]:
-    """Load the models of a call, and give it a debugger. Raises CommandFailed where a model cannot be had."""
+    """Load the models of a run, and give it a debugger. Raises CommandFailed where a model cannot be had."""
     expressions = Expressions(debuggee.program, invocation.options, debuggee.path)
     debugger = Debugger(
         debuggee.program,
@@ -68,6 +88,58 @@ def opened(
         evaluate=expressions,
         entry=entry,
     )
-    with Runner.open(invocation, debuggee.call) as runner:
+    worked = _tested if debuggee.code.kind == "test" else _called
+    with worked(invocation, debuggee, debugger) as work:
         invocation.stage = f"debugging {debuggee.code.name}"
-        yield Running(invocation, debuggee, runner, debugger, expressions)
+        yield Running(invocation, debuggee, debugger, expressions, work)
+
+
+@contextmanager
+def _called(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> Iterator[Work]:
+    """A call of a function."""
+    with Runner.open(invocation, debuggee.call) as runner:
+
+        async def work(heard: Narrator) -> Came:
+            try:
+                outcome = await runner.outcome(debuggee.bound, heard=heard, debugger=debugger)
+            finally:
+                await runner.close_remote()
+            if outcome.failed is not None:
+                return Came(str(outcome.failed.error), (outcome.failed.diagnostic,))
+            return Came(value_text(debuggee.program, debuggee.code, outcome.value))
+
+        yield work
+
+
+@contextmanager
+def _tested(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> Iterator[Work]:
+    """A `test` block, as `sglc test` runs it once: without a model, unless what it said is recorded."""
+    from sglc.commands.shared.invocation import counted, fail, fault
+    from sglc.commands.testing.asked_models import asked_models
+    from sglc.recorded.goldens import GoldenFault, Goldens, golden_path
+    from sglc.recorded.judging import Recorded
+    from sglc.runtime.backends.filling.loaded import LoadedModels
+    from sglc.runtime.session import Session
+    from sglc.testing import debug_test
+
+    program, code, path, wanted = debuggee.program, debuggee.code, debuggee.path, debuggee.models
+    try:
+        goldens = Goldens.open(golden_path(path), update=False)
+    except GoldenFault as problem:
+        raise fail(invocation, fault("E0822", str(problem))) from None
+    with asked_models(invocation, path, program, wanted, debuggee.call.answers) as asked:
+        models = asked or LoadedModels()
+        session = Session(program, models.own, models=models.named, fallbacks=models.fallbacks)
+
+        async def work(heard: Narrator) -> Came:
+            recorded = Recorded(session, path, goldens)
+            try:
+                report = await debug_test(code, recorded, debugger, seed=debuggee.call.seed, heard=heard)
+            finally:
+                for each in models.remote:
+                    await each.close()
+            head = "ok" if report.passed else "FAILED"
+            told = f"{head} {report.title} ({counted(report.expectations, 'expectation')})"
+            return Came(told, report.failures, report.warnings)
+
+        yield work

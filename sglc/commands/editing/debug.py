@@ -29,6 +29,11 @@ FACES = "--plain, --dap and --dap-port exclude each other"
 @click.command("debug")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.argument("function", required=False)
+@click.option(
+    "--test",
+    metavar="TITLE",
+    help="Debug a `test` block in place of a function: its title, or words of it that no other has.",
+)
 @click.option("--arg", "pairs", multiple=True, metavar="NAME=VALUE", help="An argument, read by its type.")
 @click.option(
     "--args",
@@ -57,7 +62,7 @@ FACES = "--plain, --dap and --dap-port exclude each other"
     "stops",
     multiple=True,
     metavar="WHAT",
-    help="Stop at `ensure`, `raised`, `uncaught`, `improbable P` or `pressure Q`.",
+    help="Stop at `ensure`, `expect`, `raised`, `uncaught`, `improbable P` or `pressure Q`.",
 )
 @click.option("--plain", is_flag=True, help="A prompt in lines of text; needs no extra.")
 @click.option("--dap", is_flag=True, help="Speak the debug adapter protocol at stdin and stdout.")
@@ -78,6 +83,7 @@ def command(
     invocation: Invocation,
     file: Path | None,
     function: str | None,
+    test: str | None,
     pairs: tuple[str, ...],
     arguments: Path | None,
     models: Models,
@@ -93,7 +99,7 @@ def command(
     engine: EngineOptions,
     answers: AnswerOptions,
 ) -> None:
-    """Run a function step by step: look at its conversation, its masks, its values, and change them.
+    """Run a function or a test step by step: look at its conversation, masks and values, and change them.
 
     It stops at lines, holes, tokens, failed conditions, improbable tokens. A hole can be given a value, and
     the run can go back to any hole and on from there. On a terminal it has a face of its own (extra `debug`);
@@ -104,15 +110,19 @@ def command(
     Examples:
       sglc debug examples/triage.sgl --args examples/triage.json --plain
       sglc debug crew.sgl crew --arg theme=salvage --break "hole member" --stop "improbable 0.01"
+      sglc debug crew.sgl --test "keeps to its time" --plain
       sglc debug --dap
     """
     if plain + dap + (dap_port is not None) > 1:
         raise click.UsageError(FACES)
     if file is None and not dap and dap_port is None:
         raise click.UsageError("name a program; only --dap and --dap-port can do without")
+    if test is not None and (function is not None or pairs or arguments is not None):
+        raise click.UsageError("--test takes no function and no arguments")
     wanted = Wanted(
         *(file or Path(), function, pairs, arguments, models, seed, max_tokens, decode, required, engine),
         answers,
+        test=test,
     )
     if file is None or dap or dap_port is not None:
         from sglc.commands.debugging.adapter import Launcher, serve_editors

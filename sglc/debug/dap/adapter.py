@@ -64,7 +64,8 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run came out: its value as JSON, or why it has none."""
+    """How a run came out: its value as JSON, or why it has none. Of one that has a value `problem` are
+    warnings."""
 
     value: str | None
     problem: str = ""
@@ -213,6 +214,8 @@ class Adapter:
             ended = Ended(None, f"internal error: {type(fault).__name__}: {fault}")
         if ended.value is not None:
             self.say(("" if self._at_start else "\n") + ended.value + "\n", "stdout")
+            if ended.problem:
+                self.say(ended.problem.rstrip("\n") + "\n", "console")
         elif not launched.debugger.ended:
             self.say(ended.problem.rstrip("\n") + "\n", "stderr")
         self._out.event("exited", {"exitCode": 0 if ended.value is not None else 1})

@@ -14,6 +14,12 @@ FILTERS: tuple[dict[str, object], ...] = (
         "default": False,
     },
     {
+        "filter": "expect",
+        "label": "Failed expect",
+        "description": "An expectation of a test does not hold.",
+        "default": True,
+    },
+    {
         "filter": "raised",
         "label": "Raised errors",
         "description": "An error arises, also one that will be caught.",
@@ -141,11 +147,8 @@ def set_filters(limits: Limits, request: Request) -> list[Row]:
     if unknown:
         raise BadRequest(f"there is no filter `{unknown[0]}`; filters: {', '.join(sorted(known))}")
     names = {name for name, _ in asked}
-    limits.ensure, limits.raised, limits.uncaught = (
-        "ensure" in names,
-        "raised" in names,
-        "uncaught" in names,
-    )
+    for name in ("ensure", "expect", "raised", "uncaught"):
+        setattr(limits, name, name in names)
     limits.improbable = limits.pressure = None
     rows: list[Row] = []
     for name, condition in asked:

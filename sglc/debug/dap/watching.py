@@ -153,7 +153,7 @@ class Watching:
             details = {"message": stop.error.message, "typeName": stop.error.name}
             described = {"exceptionId": stop.error.name, "description": stop.error.message}
             return {**described, "breakMode": "always", "details": details}
-        if stop.reason not in ("ensure", "improbable", "pressure"):
+        if stop.reason not in ("ensure", "expect", "improbable", "pressure"):
             raise BadRequest("the run does not stand at an error")
         return {"exceptionId": stop.reason, "description": stop.text, "breakMode": "always"}
 

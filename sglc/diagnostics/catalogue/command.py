@@ -68,7 +68,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "E0809",
         "no such test",
-        "No test in the files is chosen by `-k`, `--tag` and `--not-tag`.",
+        "No test in the files is chosen by `-k`, `--tag` and `--not-tag`; or `sglc debug --test`, which "
+        "takes one test, means none or several.",
     ),
     Entry(
         "E0810",
