@@ -86,6 +86,8 @@ async def _first(stop: Stop, index: int) -> MaskLook:
         raise SglError("Unsupported", "a `select` scores whole options; see `alternatives` behind it")
     if spec.models is not None and spec.models.teacher is not None:
         raise SglError("Unsupported", "two models draw this hole together; see `alternatives` behind it")
+    if not machine.run.model.can_be_asked:
+        raise SglError("Unsupported", "no model is asked here: a mock or `fuzz` fills the hole")
     given = given_options(frame)
     request, _, _ = holes.request_of(machine, frame, index, Options(spec, given))
     assert frame.conversation is not None

@@ -217,7 +217,7 @@ class Adapter:
             if ended.problem:
                 self.say(ended.problem.rstrip("\n") + "\n", "console")
         elif not launched.debugger.ended:
-            self.say(ended.problem.rstrip("\n") + "\n", "stderr")
+            self.say(("" if self._at_start else "\n") + ended.problem.rstrip("\n") + "\n", "stderr")
         self._out.event("exited", {"exitCode": 0 if ended.value is not None else 1})
         self._out.event("terminated")
 

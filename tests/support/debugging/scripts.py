@@ -27,7 +27,10 @@ async def take(case: GoldenCase, session: Session) -> str:
     for line in script:
         if line.startswith("launch "):
             function, *more = line.removeprefix("launch ").split()
-            session.settings = settings_of("empty" if "unscripted" in more else program, function)
+            if function == "test":
+                session.settings, more = {"test": " ".join(more)}, []
+            else:
+                session.settings = settings_of("empty" if "unscripted" in more else program, function)
             line = " ".join(["launch", *(each for each in more if each != "unscripted")])
         lines.append(line.replace("$P", str(session.program)))
     seen = await session.run(lines)
