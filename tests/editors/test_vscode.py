@@ -61,7 +61,7 @@ def test_every_command_is_registered_and_every_lens_has_one() -> None:
     told = {each["command"] for each in GIVES["commands"]}
     registered = set(re.findall(r'^    "(sgl\.\w+)":', (FOLDER / "src" / "extension.ts").read_text(), re.M))
     assert told == registered
-    assert {f"sgl.{action}" for action in ("run", "fuzz", "test", "preview", "plan")} <= told
+    assert {f"sgl.{action}" for action in ("run", "fuzz", "test", "debug", "preview", "plan")} <= told
     used = {each["command"] for menu in GIVES["menus"].values() for each in menu}
     used |= {each["command"] for each in GIVES["keybindings"]}
     assert used <= told

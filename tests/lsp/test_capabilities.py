@@ -214,7 +214,7 @@ def test_lenses_name_commands_of_the_client(talk: Talk) -> None:
         talk.client.text_document_code_lens_async(types.CodeLensParams(talk.editor.document("triage.sgl")))
     )
     commands = {each.command.command for each in found}
-    assert commands == {"sgl.run", "sgl.preview", "sgl.plan", "sgl.fuzz", "sgl.test"}
+    assert commands == {"sgl.run", "sgl.preview", "sgl.plan", "sgl.fuzz", "sgl.test", "sgl.debug"}
     assert {"uri", "function"} == set(found[0].command.arguments[0])
 
 

@@ -11,7 +11,7 @@ from sglc.source import Span
 from sglc.syntax.tree import ast
 from sglc.syntax.tree.spans import walk
 
-Action = Literal["run", "fuzz", "test", "preview", "plan"]
+Action = Literal["run", "fuzz", "test", "debug", "preview", "plan"]
 
 
 @value
@@ -40,5 +40,6 @@ def _of(node: ast.Declaration) -> Iterator[Lens]:
         case ast.TestDeclaration(title=title, span=span):
             head = Span(span.source, span.start, min(span.end, span.start + 4))
             yield Lens(head, "test", "test", title, "run test")
+            yield Lens(head, "debug", "test", title, "debug test")
             if any(isinstance(each, ast.Fuzz) for each in walk(node.body)):
                 yield Lens(head, "fuzz", "test", title, "fuzz")

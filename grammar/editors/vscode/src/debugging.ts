@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import * as vscode from "vscode";
 import type { Asking } from "./asking";
-import { jsonArguments } from "./pure/parameters";
+import { isObject, jsonArguments } from "./pure/parameters";
 import type { Tool } from "./tool";
 
 /** Starts the adapter. */
@@ -44,6 +44,9 @@ export class Configurations implements vscode.DebugConfigurationProvider {
   /** The configuration with all that the adapter wants; undefined where the user gave up. */
   private async completed(configuration: vscode.DebugConfiguration): Promise<vscode.DebugConfiguration | undefined> {
     const own = vscode.workspace.getConfiguration("sgl");
+    if (configuration["test"] !== undefined) {
+      return configuration; // a test asks no model and takes no arguments
+    }
     const known: vscode.DebugConfiguration = { model: own.get("model", ""), seed: own.get("run.seed", 0), ...configuration };
     if (known["args"] !== undefined || String(known["program"]).includes("${")) {
       return known;
@@ -64,5 +67,52 @@ export async function debug(wanted: unknown): Promise<void> {
   if (uri !== undefined) {
     const name = "Debug";
     await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), { type: "sgl", request: "launch", name, program: uri.fsPath });
+  }
+}
+
+/** How a test came out in the debugger: undefined where the session was ended before it did. */
+export interface Debugged {
+  passed: boolean | undefined;
+  output: string;
+}
+
+/** Debug one test to its end. */
+export async function debugTest(uri: vscode.Uri, title: string, token: vscode.CancellationToken): Promise<Debugged> {
+  const found: Debugged = { passed: undefined, output: "" };
+  let session: vscode.DebugSession | undefined;
+  const isOurs = (each: vscode.DebugSession): boolean =>
+    each.type === "sgl" && each.configuration["test"] === title && each.configuration["program"] === uri.fsPath;
+  const tracking = vscode.debug.registerDebugAdapterTrackerFactory("sgl", {
+    createDebugAdapterTracker: (each) => (isOurs(each) ? { onDidSendMessage: (message) => heard(found, message) } : undefined),
+  });
+  const begun = vscode.debug.onDidStartDebugSession((each) => {
+    session = isOurs(each) ? each : session;
+  });
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const over = vscode.debug.onDidTerminateDebugSession((each) => {
+    if (isOurs(each)) {
+      end();
+    }
+  });
+  const cancelled = token.onCancellationRequested(() => void vscode.debug.stopDebugging(session));
+  try {
+    const configuration = { type: "sgl", request: "launch", name: title, program: uri.fsPath, test: title };
+    if (await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), configuration)) {
+      await ended;
+    }
+  } finally {
+    [tracking, begun, over, cancelled].forEach((each) => each.dispose());
+  }
+  return found;
+}
+
+/** What the adapter tells of a run: its exit code, and what is wrong. */
+function heard(found: Debugged, message: unknown): void {
+  const told = isObject(message) && message["type"] === "event" && isObject(message["body"]) ? message["body"] : {};
+  if (isObject(message) && message["event"] === "exited") {
+    found.passed = told["exitCode"] === 0;
+  } else if (told["category"] === "stderr") {
+    found.output += String(told["output"]);
   }
 }

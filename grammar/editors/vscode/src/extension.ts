@@ -33,7 +33,7 @@ export function activate(context: vscode.ExtensionContext): void {
     "sgl.fuzz": trusted((wanted) =>
       isObject(wanted) && "test" in wanted ? testing.lens(wanted, FUZZ_ROUNDS) : previewing.show(wanted, true),
     ),
-    "sgl.debug": trusted((wanted) => debug(wanted)),
+    "sgl.debug": trusted((wanted) => (isObject(wanted) && "test" in wanted ? testing.lens(wanted, 1, true) : debug(wanted))),
     "sgl.preview": (wanted) => previewing.show(wanted),
     "sgl.plan": (wanted) => plans.show(wanted),
     "sgl.viewTrace": trusted((wanted) => viewTrace(wanted, tool)),

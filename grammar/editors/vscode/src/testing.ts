@@ -1,6 +1,7 @@
 // `test` blocks in the test explorer.
 import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
+import { debugTest } from "./debugging";
 import { type Report, reportsOf } from "./pure/reports";
 import { testsOf, wordsOf } from "./pure/source";
 import { isObject } from "./pure/parameters";
@@ -21,6 +22,7 @@ export class Testing {
     controller.resolveHandler = async (item) => (item === undefined ? this.discover() : this.read(item));
     controller.refreshHandler = () => this.discover();
     controller.createRunProfile("Run", vscode.TestRunProfileKind.Run, (request, token) => this.run(request, token, 1), true);
+    controller.createRunProfile("Debug", vscode.TestRunProfileKind.Debug, (request, token) => this.debug(request, token), true);
     const watcher = vscode.workspace.createFileSystemWatcher("**/*.sgl");
     context.subscriptions.push(
       controller,
@@ -34,8 +36,8 @@ export class Testing {
     vscode.workspace.textDocuments.forEach((each) => this.opened(each));
   }
 
-  /** Run what a lens means: one test, or with `rounds` the same test often. */
-  async lens(wanted: unknown, rounds = 1): Promise<void> {
+  /** Run or debug what a lens means: one test, or with `rounds` the same test often. */
+  async lens(wanted: unknown, rounds = 1, debugged = false): Promise<void> {
     if (!isObject(wanted) || typeof wanted["uri"] !== "string") {
       await vscode.commands.executeCommand("testing.runCurrentFile");
       return;
@@ -46,7 +48,8 @@ export class Testing {
     const title = wanted["test"];
     const item = typeof title === "string" ? file?.children.get(`${uri.toString()}#${title}`) : file;
     if (item !== undefined) {
-      await this.run(new vscode.TestRunRequest([item]), new vscode.CancellationTokenSource().token, rounds);
+      const [request, { token }] = [new vscode.TestRunRequest([item]), new vscode.CancellationTokenSource()];
+      await (debugged ? this.debug(request, token) : this.run(request, token, rounds));
     }
   }
 
@@ -104,6 +107,33 @@ export class Testing {
       for (const [file, tests] of byFile(wanted, excluded)) {
         if (!token.isCancellationRequested) {
           await this.runFile(run, file, tests, token, rounds);
+        }
+      }
+    } finally {
+      run.end();
+    }
+  }
+
+  /** One session of the debugger for each test, one after the other. */
+  private async debug(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+    const run = this.controller.createTestRun(request);
+    const wanted = request.include ?? [...this.controller.items].map(([, item]) => item);
+    try {
+      for (const [file, tests] of byFile(wanted, new Set(request.exclude ?? []))) {
+        for (const test of tests) {
+          if (file.uri === undefined || token.isCancellationRequested) {
+            return;
+          }
+          await (await vscode.workspace.openTextDocument(file.uri)).save();
+          run.started(test);
+          const { passed, output } = await debugTest(file.uri, test.label, token);
+          if (passed === undefined) {
+            run.skipped(test);
+          } else if (passed) {
+            run.passed(test);
+          } else {
+            run.failed(test, new vscode.TestMessage(output.trim() || "the run was ended"));
+          }
         }
       }
     } finally {
