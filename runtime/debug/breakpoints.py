@@ -58,6 +58,9 @@ class Limits:
     expect: bool = True
     """Whether an expectation of a test that does not hold stops it."""
 
+    rounds: bool = False
+    """Whether searches stop it at their beginning, at each round and at their end."""
+
     def crossed(self, drawn: Sampled) -> tuple[Reason, str] | None:
         """Which limit a token crosses, and how that is said; None where it crosses none."""
         least, most = self.improbable, self.pressure

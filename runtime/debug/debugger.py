@@ -24,7 +24,7 @@ from sglc.runtime.debug.returns import Returns, Rewind
 from sglc.runtime.debug.stepping import Step
 from sglc.runtime.debug.stops import Action, Back, Go, Quit, Reason, StepKind, Stop, TokenLook
 from sglc.runtime.debug.strands import Strands, StrandState
-from sglc.runtime.decoding.requests import Logits
+from sglc.runtime.decoding.watching import Logits, Look, Moment
 from sglc.runtime.engine.core.errors import EngineError
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.sampling.sampler import Sampled
@@ -132,7 +132,14 @@ class Debugger:
             passage.written = ""
 
     async def token(
-        self, machine: Strand, index: int, drawn: Sampled, data: bytes, legal: NextTokens, logits: Logits
+        self,
+        machine: Strand,
+        index: int,
+        drawn: Sampled,
+        data: bytes,
+        legal: NextTokens,
+        logits: Logits,
+        search: Look | None = None,
     ) -> None:
         """See `RunDebugger.token`."""
         strand = self.strands.of(machine)
@@ -145,10 +152,31 @@ class Debugger:
         reason, text = told
         models, use = machine.run.models, self.program.holes[index].models
         model = machine.run.model if use is None else models.get(use.base.name, machine.run.model)
-        look = TokenLook(drawn, data, legal, logits, model.vocabulary.token_bytes)
-        passage = self.history.open_in(machine.branch)
+        token = TokenLook(drawn, data, legal, logits, model.vocabulary.token_bytes)
+        passage, look = self.history.open_in(machine.branch), None if search is None else search()
+        if look is not None:
+            if passage is not None:
+                passage.search = look
+            text = look.told if reason == "token" else f"{look.told}: {text}"
         stop = self._stop(strand, machine.frames[-1], reason, text, passage)
-        await self._stand(replace(stop, token=look))
+        await self._stand(replace(stop, token=token, search=look))
+
+    async def search(self, machine: Strand, index: int, moment: Moment, look: Look) -> None:
+        """See `RunDebugger.search`."""
+        strand = self.strands.of(machine)
+        if strand is None or not machine.frames:
+            return
+        await self._passing(strand)
+        passage = self.history.open_in(machine.branch)
+        if moment == "end" and passage is not None:
+            passage.search = look()
+        stepped = self._step is not None and self._step.kind == "round"
+        if self._returns.target is None and (stepped or self.limits.rounds):
+            found = look()
+            if passage is not None:
+                passage.search = found
+            stop = self._stop(strand, machine.frames[-1], "round", found.told, passage)
+            await self._stand(replace(stop, search=found))
 
     def _token_reason(self, drawn: Sampled) -> tuple[Reason, str] | None:
         if self._step is not None and self._step.kind == "token":

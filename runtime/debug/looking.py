@@ -197,7 +197,7 @@ class Alternatives:
 def alternatives_of(passage: Passage) -> Alternatives:
     """What else a hole could have been given, as far as the model has told."""
     why = ""
-    if not passage.tokens and not passage.scores:
+    if not passage.tokens and not passage.scores and passage.search is None:
         if passage.forced is not None or passage.ended == "mock":
             why = "its value was given, no model was asked"
         elif passage.text is None:

@@ -74,7 +74,14 @@ async def mask_at(stop: Stop) -> MaskLook:
         logits = await token.logits()
         if logits.ndim != 1:
             raise SglError("Unsupported", "two models draw this hole together; see `alternatives`")
-        return _look(passage.name, passage.written, logits, token.legal, token.texts)
+        written = passage.written if stop.search is None else stop.search.written
+        return _look(passage.name, written, logits, token.legal, token.texts)
+    if stop.search is not None:
+        raise SglError(
+            "Unsupported",
+            "a search stands between tokens: each of its texts has a mask of its own",
+            hint="go on to the next token",
+        )
     return await _first(stop, passage.index)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sglc.bytecode.code import Place
 from sglc.runtime.debug.snapshots import StrandSnapshot
 from sglc.runtime.debug.strands import Key, StrandState
+from sglc.runtime.decoding.watching import SearchLook
 
 MOST_SNAPSHOTS = 2000
 """Most snapshots that are kept. Holes without one are reached from the one before them."""
@@ -39,6 +40,8 @@ class Passage:
     """Its tokens, as the event `token` tells them."""
     written: str = ""
     """Its text as far as it has been told."""
+    search: SearchLook | None = None
+    """Where the search for its text was last looked at, if there was one: its end once it is over."""
     scores: Mapping[str, float] = field(default_factory=dict)
     """Probabilities of its options, of a `select` or `choose`."""
 

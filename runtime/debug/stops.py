@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sglc.bytecode.code import Place
-from sglc.runtime.decoding.requests import Logits
+from sglc.runtime.decoding.watching import Logits, SearchLook
 from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.errors import SglError
@@ -23,6 +23,7 @@ Reason = Literal[
     "line",
     "hole",
     "token",
+    "round",
     "improbable",
     "pressure",
     "ensure",
@@ -32,11 +33,12 @@ Reason = Literal[
     "pause",
 ]
 """Why a run stops. `improbable`: a token or option had less than a wanted probability. `pressure`: the mask
-took away more than a wanted part of the probability. `back`: the hole that was gone back to."""
+took away more than a wanted part of the probability. `round`: a search is between tokens. `back`: the hole
+that was gone back to."""
 
-StepKind = Literal["statement", "over", "out", "hole", "token"]
+StepKind = Literal["statement", "over", "out", "hole", "token", "round"]
 """How far to go: to the next statement (also in a called function), the next one here, behind this function,
-to the next hole, to the next token."""
+to the next hole, to the next token, to the next round of a search or else the next statement here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Stop:
     passage: Passage | None = None
     """The hole that is about to be filled or is being filled."""
     token: TokenLook | None = None
+    search: SearchLook | None = None
+    """Where the search for the text of the hole stands, if one does."""
     error: SglError | None = None
     breakpoints: tuple[int, ...] = ()
     """Numbers of the breakpoints that were met."""

@@ -183,8 +183,8 @@ class HoleDecoder:
             if observer.detailed:
                 data = b"" if token in writing.end_ids else token_bytes[token] or b""
                 observer.token(drawn, data, writing.legal.count(), self._drafts.at(branch.tokens))
-                if self.request.pause is not None:
-                    await self.request.pause(drawn, data, writing.legal, drawing.logits)
+                if self.request.watcher is not None:
+                    await self.request.watcher.token(drawn, data, writing.legal, drawing.logits)
             found = writing.take(token)
             if found is None:
                 pieces.send(tracker.data, tracker.certain(), False)

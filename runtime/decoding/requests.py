@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -11,8 +11,8 @@ import numpy as np
 from sglc.automata.analysis.emptiness import few_words
 from sglc.automata.term import Anything, Bytes, Except, Language, Sequence, Term, Words
 from sglc.runtime.decoding.blend import BlendRule, Shares
+from sglc.runtime.decoding.watching import Watcher
 from sglc.runtime.engine.core.statistics import DraftCounts, Statistics
-from sglc.runtime.engine.sampling.legal import NextTokens
 from sglc.runtime.engine.sampling.options import Sampling
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.runtime.engine.sampling.shaping import Shaping
@@ -48,14 +48,6 @@ class Steering(Protocol):
         """
 
 
-Logits = Callable[[], Awaitable[np.ndarray]]
-"""Gives the logits that a token was drawn from, float32 [V], or [2, V] of two models."""
-Pause = Callable[[Sampled, bytes, NextTokens, Logits], Awaitable[None]]
-"""Waits while somebody looks at a token that was drawn and not yet written: with its bytes, the tokens that
-were legal, and the logits if they are asked for. What it raises ends the hole. Decoders that write token by
-token call it."""
-
-
 @dataclass(frozen=True, slots=True)
 class HoleRequest:
     """What is to be generated. `key` names the language among all of a program's."""
@@ -82,8 +74,8 @@ class HoleRequest:
     """Tokens that the text may well have: drafts are looked up in them. They change no result."""
     answer: Steering | None = None
     """What a scripted model answers; None leaves it to the model."""
-    pause: Pause | None = None
-    """What is waited for behind each token that is told, where somebody debugs the run."""
+    watcher: Watcher | None = None
+    """Who is waited for behind each token that is told, where somebody debugs the run."""
 
     def answered(self, answer: Steering | None) -> HoleRequest:
         """The same request to a scripted model."""

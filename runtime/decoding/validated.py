@@ -319,8 +319,8 @@ class ValidatedHoleDecoder(HoleDecoder):
             scores = choice.scores.after(drawn)
             if self.observer.detailed:
                 self.observer.token(drawn, data, legal.count(), self._drafts.at(branch.tokens))
-                if request.pause is not None:
-                    await request.pause(drawn, data, legal, partial(_known, logits))
+                if request.watcher is not None:
+                    await request.watcher.token(drawn, data, legal, partial(_known, logits))
             if end is not None:
                 used = self._used() + (end > len(tracker.data))
                 return self._end(self._written(trial, end), "stop", used, scores)

@@ -16,6 +16,7 @@ from sglc.runtime.debug.debugger import Debugger, Face
 from sglc.runtime.debug.looking import messages_of, variables_of
 from sglc.runtime.debug.masks import MaskLook, mask_at
 from sglc.runtime.debug.stops import Action, Back, Go, Quit, StepKind, Stop
+from sglc.runtime.decoding.watching import SearchLook
 from sglc.runtime.errors import SglError
 
 
@@ -62,6 +63,11 @@ class Here:
         """The holes so far with their texts, the one at which the run stands too."""
         return tuple((each.name, each.text) for each in self._debugger.history.holes)
 
+    @property
+    def search(self) -> SearchLook | None:
+        """Where a search for the text of the hole stands: its texts; None where none does."""
+        return self._stop.search
+
     async def mask(self) -> MaskLook:
         """What the mask allows at the hole's first token. Raises SglError where it cannot be seen."""
         return await mask_at(self._stop)
@@ -86,7 +92,7 @@ class Here:
         raise ValueError(f"the run has come to no hole `{hole}`")
 
     def step(self, kind: StepKind) -> Go:
-        """Be called again at the next `statement`, `over`, `out`, `hole` or `token`."""
+        """Be called again at the next `statement`, `over`, `out`, `hole`, `token` or `round` of a search."""
         return Go(kind)
 
     def end(self) -> Quit:

@@ -20,18 +20,21 @@ from sglc.runtime.vm.state.frame import Frame
 HELP = """\
 n  next statement               s  next statement, also in a called function    o  behind this function
 h  next hole                    t  next token                                   c  go on
+r  next round of a search, else the next statement
 b PLACE [if EXPR] [log TEXT]    break at LINE, FILE:LINE, hole NAME or fn NAME; b alone lists them
 d [NUMBER]                      delete a breakpoint, or all
-stop ensure|expect|raised|uncaught on|off      stop improbable P|off      stop pressure Q|off
+stop ensure|expect|raised|uncaught|rounds on|off      stop improbable P|off      stop pressure Q|off
 p EXPR  value of an expression  v  variables      conv  conversation            l  source
 w  frames   up   down           holes  holes so far     strands  branches and streams
 mask  what the mask allows      alt [HOLE]  what else the hole could have been given
+search  the texts of the search that the run stands in
 force VALUE                     give this hole a value and go on (force HOLE = VALUE for one that was passed)
 back [HOLE] [seed N]            back before a hole, by its number or name; alone before the last one
 q  end the run"""
 _STEPS: dict[str, StepKind | None] = {
     **{"n": "over", "next": "over", "s": "statement", "step": "statement", "o": "out", "out": "out"},
     **{"h": "hole", "hole": "hole", "t": "token", "token": "token", "c": None, "continue": None},
+    **{"r": "round", "round": "round"},
 }
 _LONG = {"break": "b", "delete": "d", "print": "p", "vars": "v", "list": "l", "where": "w", "quit": "q"}
 
@@ -57,6 +60,7 @@ class PlainFace:
             **{"b": self._break, "d": self._delete, "stop": self._limit, "v": self._variables},
             **{"conv": self._conversation, "l": self._list, "w": self._frames, "up": self._up},
             **{"down": self._down, "holes": self._holes, "strands": self._strands, "alt": self._alternatives},
+            **{"search": self._search},
             **{"help": lambda stop, rest: HELP.splitlines()},
         }
 
@@ -203,6 +207,13 @@ class PlainFace:
     def _alternatives(self, stop: Stop, rest: str) -> Iterable[str]:
         return showing.alternative_lines(self._program, self._passage(stop, rest))
 
+    def _search(self, stop: Stop, rest: str) -> Iterable[str]:
+        if stop.search is None:
+            raise SglError(
+                "Failure", "the run does not stand in a search", hint="r goes on to its next round"
+            )
+        return showing.search_lines(stop.search)
+
     # -- breakpoints ---------------------------------------------------------------------------------
 
     def _break(self, stop: Stop, rest: str) -> Iterable[str]:
@@ -277,7 +288,7 @@ def set_limit(debugger: Debugger, text: str) -> None:
     words."""
     name, _, value = text.partition(" ")
     value = value.strip()
-    if name in ("ensure", "expect", "raised", "uncaught") and value in ("on", "off", ""):
+    if name in ("ensure", "expect", "raised", "uncaught", "rounds") and value in ("on", "off", ""):
         setattr(debugger.limits, name, value != "off")
         return
     if name in ("improbable", "pressure"):
@@ -292,4 +303,6 @@ def set_limit(debugger: Debugger, text: str) -> None:
             setattr(debugger.limits, name, share)
             return
         raise SglError("Failure", f"`stop {name}` takes a number from 0 to 1, or off")
-    raise SglError("Failure", "a run stops for: ensure, expect, raised, uncaught, improbable P, pressure Q")
+    raise SglError(
+        "Failure", "a run stops for: ensure, expect, raised, uncaught, rounds, improbable P, pressure Q"
+    )

@@ -19,6 +19,7 @@ from sglc.runtime.debug.looking import (
 from sglc.runtime.debug.masks import Candidate, MaskLook
 from sglc.runtime.debug.passages import Passage
 from sglc.runtime.debug.stops import Stop
+from sglc.runtime.decoding.watching import SearchLook
 from sglc.runtime.vm.state.frame import Frame
 from sglc.types.json_text import json_text
 
@@ -153,6 +154,15 @@ def mask_lines(look: MaskLook) -> Iterator[str]:
         yield f"  {left:32}  {right}".rstrip()
 
 
+def search_lines(look: SearchLook) -> Iterator[str]:
+    """Where a search stands, and the texts that it holds."""
+    yield f"{look.strategy}: {look.told}"
+    for each in look.texts[-MOST_TOKENS:]:
+        score = "" if each.score is None else f"{each.score:9.4g}"
+        mark = ">" if each.number == look.which else " "
+        yield f"  {mark} {each.number:3} {score:9}  {each.state:7}  {shown_text(each.text)}"
+
+
 def _candidate(candidate: Candidate, masked: bool) -> str:
     share = candidate.after if masked else candidate.before
     mark = "" if masked or candidate.after is not None else " x"
@@ -168,6 +178,8 @@ def alternative_lines(program: Program, passage: Passage) -> Iterator[str]:
         yield f"  {found.why}"
     for option, share in sorted(found.scores.items(), key=lambda each: -each[1]):
         yield f"  {percent(share):>8}  {json_text(option)}"
+    if passage.search is not None:
+        yield from (f"  {line}" for line in search_lines(passage.search))
     if len(found.tokens) > MOST_TOKENS:
         yield f"  ({len(found.tokens) - MOST_TOKENS} older tokens)"
     for token in list(found.tokens)[-MOST_TOKENS:]:

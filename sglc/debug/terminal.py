@@ -151,8 +151,8 @@ class TerminalFace(App[None]):
         conversation = self._panels["conversation"]
         conversation.show(map(clean, showing.conversation_lines(frame)))
         conversation.scroll_end(animate=False)
-        lines: list[str] = []
-        if stop.passage is not None:
+        lines: list[str] = [] if stop.search is None else [*showing.search_lines(stop.search), ""]
+        if stop.passage is not None and (stop.search is None or stop.token is not None):
             try:
                 lines += showing.mask_lines(await mask_at(stop))
             except SglError as problem:

@@ -92,4 +92,4 @@ def test_the_wanderers_do_what_the_properties_are_about() -> None:
         lost += wanderer.lost
         kinds |= wanderer.kinds
     assert strayed > 60 and lost < 10
-    assert kinds >= {"entry", "statement", "hole", "token", "raised", "back"}
+    assert kinds >= {"entry", "statement", "hole", "token", "round", "raised", "back"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.hole_text import HoleText, only_value
 from sglc.runtime.decoding.requests import Constraints, HoleRequest, HoleResult, Observer, PathScores
 from sglc.runtime.decoding.room import Room
+from sglc.runtime.decoding.watching import SearchText
 from sglc.runtime.decoding.writing import Ended, Writing
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.core.statistics import Statistics
@@ -48,6 +49,14 @@ class Attempt:
         """The value's bytes so far."""
         text = self.writing.text
         return text.written() if self.ended is None else bytes(self.ended.data[len(text.prefix) :])
+
+    def shown(
+        self, number: int, score: float | None = None, *, kept: bool = False, legal: bool = True
+    ) -> SearchText:
+        """The text for those who look at the search."""
+        state: Literal["open", "ended", "illegal", "kept"] = "open" if self.ended is None else "ended"
+        state = "kept" if kept else state if legal else "illegal"
+        return SearchText(number, self.written().decode("utf-8", "backslashreplace"), score, state)
 
     def close(self) -> None:
         """Free what the engine holds for it."""
@@ -133,6 +142,15 @@ class Attempts:
         if self.request.answer is not None:
             row = self.request.answer.adjust(row, self.text.prefix, data)
         return row
+
+    async def shown(self, attempt: Attempt) -> np.ndarray:
+        """The logits behind a text for those who look at it: nothing of it counts for the hole."""
+        branch, first = attempt.writing.text.alone.branch, self.result.first
+        counting, branch.statistics = branch.statistics, Statistics()
+        try:
+            return await self.logits(attempt)
+        finally:
+            branch.statistics, self.result.first = counting, first
 
     def charge(self, tokens: int) -> None:
         """Refuse more tokens than the bounds of the program and of the run have for all texts together.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from sglc.runtime.decoding.requests import HoleResult
 from sglc.runtime.decoding.seams import beginnings
 from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step
 from sglc.runtime.decoding.strategies.side_by_side import all_of
+from sglc.runtime.decoding.watching import MOST_TEXTS, Moment, SearchLook
 from sglc.runtime.decoding.writing import Ended
 from sglc.runtime.engine.sampling.sampler import Sampled
 from sglc.types.decoding import Decoding
@@ -77,8 +79,12 @@ class BeamDecoder:
                 return self.attempts.certain(Decoding("beam", self._width))
             beams = [_Beam(root.fork())]
             try:
+                await self._watched("begin", beams, f"beams begin, at most {self._width}")
                 while beams:
                     beams = await self._round(beams)
+                    if beams:
+                        await self._watched("round", beams, self._told(beams))
+                await self._watched("end", [], "the likeliest text is kept")
                 return self._result(root)
             finally:
                 for beam in (*beams, *self._finished.values(), *self._cut):
@@ -104,13 +110,19 @@ class BeamDecoder:
         found = [each for beam, row in zip(due, rows, strict=True) for each in self._candidates(beam, row)]
         found.sort(key=lambda each: -each.rank)
         chosen: list[_Beam] = []
-        for candidate in found:
-            if len(chosen) == self._width:
-                self._pruned = max(self._pruned, candidate.score)
-                continue
-            made = self._taken(candidate)
-            if made is not None:
-                chosen.append(made)
+        try:
+            for candidate in found:
+                if len(chosen) == self._width:
+                    self._pruned = max(self._pruned, candidate.score)
+                    continue
+                if attempts.request.watcher is not None:
+                    await self._watched_token(due, candidate)
+                made = self._taken(candidate)
+                if made is not None:
+                    chosen.append(made)
+        except BaseException:
+            self._leave((*due, *chosen))
+            raise
         for beam in due:
             beam.attempt.close()
         self._steps += 1
@@ -205,11 +217,17 @@ class BeamDecoder:
         rank = score / (len(beam.attempt.steps) + 1) if self._by == "mean" else score
         return _Candidate(beam, Sampled(token, logprob, mass), score, rank)
 
+    @staticmethod
+    def _data(candidate: _Candidate) -> bytes:
+        """The bytes of the token."""
+        writing, token = candidate.beam.attempt.writing, candidate.drawn.token
+        return b"" if token in writing.end_ids else writing.text.vocabulary.token_bytes[token] or b""
+
     def _taken(self, candidate: _Candidate) -> _Beam | None:
         """A beam for a candidate; None where its text has ended."""
         attempt = candidate.beam.attempt.fork()
         writing, token = attempt.writing, candidate.drawn.token
-        data = b"" if token in writing.end_ids else writing.text.vocabulary.token_bytes[token] or b""
+        data = self._data(candidate)
         allowed = candidate.beam.attempt.writing.legal.count() if self.attempts.observer.detailed else 0
         attempt.steps = (*attempt.steps, Step(candidate.drawn, data, allowed))
         beam = _Beam(attempt, candidate.score, candidate.rank)
@@ -232,6 +250,42 @@ class BeamDecoder:
         known.score = float(np.logaddexp(known.score, beam.score))
         known.rank = known.score / max(len(known.attempt.steps), 1) if self._by == "mean" else known.score
         beam.attempt.close()
+
+    # -- who watches ---------------------------------------------------------------------------------
+
+    def _told(self, beams: Sequence[_Beam]) -> str:
+        best = max(math.exp(beam.score) for beam in beams)
+        ended = len(self._finished)
+        return (
+            f"step {self._steps}: {len(beams)} beams, the best of probability {best:.3g}; {ended} texts ended"
+        )
+
+    def _look(
+        self, moment: Moment, beams: Sequence[_Beam], told: str, which: int | None = None
+    ) -> SearchLook:
+        """The beams, and behind them the texts that have ended, the likeliest first."""
+        ended = sorted(self._finished.values(), key=lambda beam: -beam.rank)
+        cut = sorted(self._cut, key=lambda beam: -beam.rank)
+        best = next(iter((*ended, *cut)), None) if moment == "end" else None
+        texts = [
+            beam.attempt.shown(number, beam.score, kept=beam is best, legal=beam not in cut)
+            for number, beam in enumerate((*beams, *ended, *cut))
+        ]
+        return SearchLook("beam", moment, self._steps, told, tuple(texts[:MOST_TEXTS]), which)
+
+    async def _watched(self, moment: Moment, beams: Sequence[_Beam], told: str) -> None:
+        watcher = self.attempts.request.watcher
+        if watcher is not None:
+            await watcher.search(moment, partial(self._look, moment, beams, told))
+
+    async def _watched_token(self, due: Sequence[_Beam], candidate: _Candidate) -> None:
+        """A beam is about to go on with a token, which is among the best of all beams."""
+        watcher, attempt = self.attempts.request.watcher, candidate.beam.attempt
+        assert watcher is not None
+        number = due.index(candidate.beam)
+        look = partial(self._look, "token", due, f"beam {number} goes on with a token", number)
+        logits = partial(self.attempts.shown, attempt)
+        await watcher.token(candidate.drawn, self._data(candidate), attempt.writing.legal, logits, look)
 
     # -- its end -------------------------------------------------------------------------------------
 

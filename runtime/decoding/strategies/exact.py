@@ -10,6 +10,8 @@ the program's: it has no weight, and the distribution is that of the choices.
 from __future__ import annotations
 
 import math
+from collections import deque
+from functools import partial
 
 from sglc.runtime.decoding.hole_text import nothing_allowed
 from sglc.runtime.decoding.requests import HoleResult
@@ -18,9 +20,10 @@ from sglc.runtime.decoding.strategies.choice_trie import LegalTexts, legal_texts
 from sglc.runtime.decoding.strategies.drawn_texts import drawn_texts
 from sglc.runtime.decoding.strategies.prefix_tree import Place, PrefixTree
 from sglc.runtime.decoding.validated import DEAD, FINAL, Verdicts
+from sglc.runtime.decoding.watching import MOST_TEXTS, Moment, SearchLook, SearchText
 from sglc.runtime.decoding.writing import Ended
 from sglc.runtime.engine.sampling.options import MIN_TEMPERATURE, Sampling
-from sglc.runtime.engine.sampling.sampler import noise_key
+from sglc.runtime.engine.sampling.sampler import Sampled, noise_key
 from sglc.runtime.engine.sampling.seeds import mix
 from sglc.runtime.errors import SglError
 from sglc.types.decoding import Decoding
@@ -60,14 +63,18 @@ class ExactDecoder:
         self._walks = 0
         self._earlier: set[bytes] = set()
         """Texts that were drawn before: the next ones are others."""
+        self._watcher = attempts.request.watcher
+        self._shown: deque[SearchText] = deque(maxlen=MOST_TEXTS)
+        """Walks that have ended, for those who watch."""
 
     async def run(self) -> HoleResult:
         """Draw the value and append its text to the conversation. Raises Budget after the last walk."""
         with self.attempts.begun() as root:
             if root is None:
                 return await self._only()
+            await self._watched("begin", self._how())
             texts = await self._known(root)
-            return await self._walked(root) if texts is None else self._drawn(root, texts)
+            return await self._walked(root) if texts is None else await self._drawn(root, texts)
 
     # -- texts that are drawn as wholes --------------------------------------------------------------
 
@@ -81,12 +88,14 @@ class ExactDecoder:
                 self._computed = 0 if tree.texts is None else tree.texts.places
         return tree.texts
 
-    def _drawn(self, root: Attempt, texts: LegalTexts) -> HoleResult:
+    async def _drawn(self, root: Attempt, texts: LegalTexts) -> HoleResult:
         """Draw among all texts, go on with the first and give the others."""
         attempts, request, result = self.attempts, self.attempts.request, self.attempts.result
+        await self._watched_texts("round", texts)
         places = drawn_texts(texts.scores, Sampling(1.0), request.seed, self._wanted)
         if not places:
             raise self._none_left(root)
+        await self._watched_texts("end", texts, places[0])
         end, others = texts.ends[places[0]], places[1:]
         result.lost = sum(texts.ends[other].tokens for other in others)
         result.walks, result.bound, result.sampled = 0, texts.log_legal, self._computed
@@ -118,6 +127,8 @@ class ExactDecoder:
                 self._earlier.add(other.written())
                 others.append(other.written().decode())
                 other.close()
+            found = f"{1 + len(others)} texts are found" if others else "its text is kept"
+            await self._watched("end", found)
         except BaseException:
             kept.close()
             raise
@@ -134,6 +145,7 @@ class ExactDecoder:
             result.walks, result.sampled = self._walks, self._computed
             if not self._earlier:
                 result.bound = tree.root.bound
+            await self._watched_walk(walk)
             if walk is not None or tree.root.bound == -math.inf:
                 return walk
         raise self._spent()
@@ -185,6 +197,8 @@ class ExactDecoder:
                 walk.close()
 
     def _tell(self, number: int, walk: Attempt, kept: bool) -> None:
+        if self._watcher is not None:
+            self._shown.append(walk.shown(number, kept=kept, legal=kept))
         if self.attempts.observer.detailed:
             self.attempts.observer.walk(number, walk.written(), None, "kept" if kept else "illegal")
 
@@ -231,6 +245,8 @@ class ExactDecoder:
         token = int(place.ids[choice])
         ending = token in writing.end_ids
         known = choice in place.next
+        if self._watcher is not None:
+            await self._watched_token(walk, place.sampled(choice), token)
         if not ending and not known and not writing.text.is_open(token, writing.text.masks):
             return -math.inf
         allowed = len(place.ids) if self.attempts.observer.detailed else 0
@@ -260,6 +276,69 @@ class ExactDecoder:
         if self._verdicts is None or walk.writing.text.tracker.candidates:
             return False
         return await self._verdicts.of(walk.writing.text.written()) == DEAD
+
+    # -- who watches ---------------------------------------------------------------------------------
+
+    def _how(self) -> str:
+        """How texts are going to be found."""
+        if self._few and self._tree.texts is None and not self._tree.looked:
+            return "there are few texts: their probabilities are found together, without walks"
+        walks = "1 walk draws" if self._tries == 1 else f"at most {self._tries:,} walks draw"
+        return f"{walks} without a mask, until one is legal"
+
+    def _look(self, moment: Moment, told: str, *more: SearchText) -> SearchLook:
+        which = more[0].number if moment == "token" else None
+        texts = (*self._shown, *more)[-MOST_TEXTS:]
+        return SearchLook("exact", moment, self._walks, told, texts, which)
+
+    async def _watched(self, moment: Moment, told: str) -> None:
+        if self._watcher is not None:
+            await self._watcher.search(moment, lambda: self._look(moment, told))
+
+    async def _watched_token(self, walk: Attempt, drawn: Sampled, token: int) -> None:
+        """A walk has drawn a token of those that are legal here, in proportion to what may come of it."""
+        assert self._watcher is not None
+        writing, number = walk.writing, self._walks
+        data = b"" if token in writing.end_ids else writing.text.vocabulary.token_bytes[token] or b""
+        told = f"walk {number} drew a token"
+        logits = partial(self.attempts.shown, walk)
+        await self._watcher.token(
+            drawn, data, writing.legal, logits, lambda: self._look("token", told, walk.shown(number))
+        )
+
+    async def _watched_walk(self, walk: Attempt | None) -> None:
+        """A walk has ended. What is raised here closes it."""
+        bound = self._tree.root.bound
+        told = f"walk {self._walks - 1} found a legal text"
+        if walk is None:
+            told = (
+                f"walk {self._walks - 1} drew what is illegal; "
+                f"legal texts have at most probability {math.exp(bound):.3g}"
+            )
+        try:
+            await self._watched("round", told)
+        except BaseException:
+            if walk is not None:
+                walk.close()
+            raise
+
+    async def _watched_texts(self, moment: Moment, texts: LegalTexts, kept: int = -1) -> None:
+        """All texts are scored, or one of them was drawn."""
+        if self._watcher is None:
+            return
+
+        def look() -> SearchLook:
+            order = sorted(range(len(texts.texts)), key=lambda place: -texts.scores[place])[:MOST_TEXTS]
+            rows = tuple(
+                SearchText(
+                    place, texts.texts[place], texts.scores[place], "kept" if place == kept else "ended"
+                )
+                for place in order
+            )
+            told = f"{len(texts.texts)} texts are scored" if kept < 0 else f"text {kept} was drawn"
+            return SearchLook("exact", moment, 0, told, rows)
+
+        await self._watcher.search(moment, look)
 
     # -- what ends it --------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from sglc.runtime.decoding.hole_text import nothing_allowed
 from sglc.runtime.decoding.requests import HoleResult
 from sglc.runtime.decoding.strategies.attempt import Attempt, Attempts, Step
 from sglc.runtime.decoding.strategies.side_by_side import all_of
+from sglc.runtime.decoding.watching import MOST_TEXTS, Moment, SearchLook
 from sglc.runtime.decoding.writing import Ended
 from sglc.runtime.engine.core.errors import EngineError, language_error
 from sglc.runtime.engine.sampling.options import Sampling
@@ -66,8 +68,11 @@ class ParticleDecoder:
             self._particles = [_Particle(root.fork(), number) for number in range(len(self._draws))]
             kept: _Particle | None = None
             try:
+                await self._watched("begin", f"{len(self._particles)} particles begin")
                 await self._loop()
-                kept = self._chosen()
+                chosen = self._chosen()
+                await self._watched("end", f"particle {self._particles.index(chosen)} is kept", chosen)
+                kept = chosen
                 return self._result(kept)
             finally:
                 for particle in self._particles:
@@ -89,8 +94,11 @@ class ParticleDecoder:
             weights = [each.weight for each in self._particles]
             if max(weights) == -math.inf:
                 return
-            if effective(weights) < FEW_LEFT * len(weights):
+            worth = effective(weights)
+            resampled = worth < FEW_LEFT * len(weights)
+            if resampled:
                 self._resample(weights)
+            await self._watched_round(position, worth, resampled)
 
     def _is_due(self, particle: _Particle) -> bool:
         """Write what is certain; whether a token is to be drawn then."""
@@ -120,12 +128,44 @@ class ParticleDecoder:
             return
         ending = drawn.token in writing.end_ids
         data = b"" if ending else writing.text.vocabulary.token_bytes[drawn.token] or b""
+        watcher = self.attempts.request.watcher
+        if watcher is not None:
+            logits = partial(self.attempts.shown, attempt)
+            told = f"particle {number} drew a token"
+            look = partial(self._look, "token", position, told, which=number)
+            await watcher.token(drawn, data, writing.legal, logits, look)
         allowed = writing.legal.count() if self.attempts.observer.detailed else 0
         attempt.steps = (*attempt.steps, Step(drawn, data, allowed))
         particle.weight += mass
         ended = writing.take(drawn.token)
         if ended is not None:
             self._end(particle, ended)
+
+    # -- who watches ---------------------------------------------------------------------------------
+
+    def _look(
+        self, moment: Moment, round: int, told: str, kept: _Particle | None = None, which: int | None = None
+    ) -> SearchLook:
+        texts = tuple(
+            each.attempt.shown(number, each.weight, kept=each is kept, legal=each.weight > -math.inf)
+            for number, each in enumerate(self._particles)
+        )
+        return SearchLook("smc", moment, round, told, texts[:MOST_TEXTS], which)
+
+    async def _watched(
+        self, moment: Moment, told: str, kept: _Particle | None = None, round: int = 0
+    ) -> None:
+        watcher = self.attempts.request.watcher
+        if watcher is not None:
+            await watcher.search(moment, partial(self._look, moment, round, told, kept))
+
+    async def _watched_round(self, round: int, worth: float, resampled: bool) -> None:
+        """All particles that go on have taken a choice; they may have been resampled."""
+        told = f"round {round}: {len(self._particles)} particles, worth {worth:.3g} of equal weight"
+        if resampled:
+            come = ", ".join(str(each.ancestor) for each in self._particles[:MOST_TEXTS])
+            told += f"; resampled, they come from {come}"
+        await self._watched("round", told, round=round)
 
     @staticmethod
     def _end(particle: _Particle, ended: Ended) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -34,6 +33,7 @@ from sglc.runtime.vm.holes.records import (
 )
 from sglc.runtime.vm.holes.reporting import Report
 from sglc.runtime.vm.holes.retries import earlier_values, give_up, show_repairs
+from sglc.runtime.vm.state.debugging import HoleWatch
 from sglc.runtime.vm.state.dependent_types import Bound
 from sglc.runtime.vm.state.frame import Frame
 from sglc.runtime.vm.state.run import Written
@@ -335,7 +335,7 @@ async def _generated(
     who = asked(run, conversation, use)
     model = who.model
     if run.debugger is not None:
-        request = replace(request, pause=partial(run.debugger.token, machine, index))
+        request = replace(request, watcher=HoleWatch(run.debugger, machine, index))
     if model.script is not None:
         request = request.answered(model.script.answer(request.name, request.stops))
     spec = machine.program.holes[index]

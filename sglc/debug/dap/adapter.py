@@ -57,6 +57,7 @@ _REASONS = {
     "line": "breakpoint",
     "hole": "step",
     "token": "step",
+    "round": "step",
     "pause": "pause",
     "back": "goto",
 }
@@ -388,8 +389,8 @@ class Adapter:
 
     async def _step_kind(self, request: Request) -> None:
         kind = request.text("kind")
-        if kind not in ("statement", "over", "out", "hole", "token"):
-            raise BadRequest("`kind` is statement, over, out, hole or token")
+        if kind not in ("statement", "over", "out", "hole", "token", "round"):
+            raise BadRequest("`kind` is statement, over, out, hole, token or round")
         self._go(Go(kind))  # type: ignore[arg-type]
 
     # -- going back ----------------------------------------------------------------------------------

@@ -32,6 +32,12 @@ FILTERS: tuple[dict[str, object], ...] = (
         "default": True,
     },
     {
+        "filter": "rounds",
+        "label": "Rounds of a search",
+        "description": "A search (`decode exact`, `smc`, `beam`) begins, is between two rounds, or ends.",
+        "default": False,
+    },
+    {
         "filter": "improbable",
         "label": "Improbable tokens",
         "description": "A token or option was drawn of a small probability.",
@@ -147,7 +153,7 @@ def set_filters(limits: Limits, request: Request) -> list[Row]:
     if unknown:
         raise BadRequest(f"there is no filter `{unknown[0]}`; filters: {', '.join(sorted(known))}")
     names = {name for name, _ in asked}
-    for name in ("ensure", "expect", "raised", "uncaught"):
+    for name in ("ensure", "expect", "raised", "uncaught", "rounds"):
         setattr(limits, name, name in names)
     limits.improbable = limits.pressure = None
     rows: list[Row] = []

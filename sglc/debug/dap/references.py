@@ -23,8 +23,10 @@ from sglc.runtime.debug.masks import mask_at
 from sglc.runtime.debug.passages import Passage
 from sglc.runtime.debug.stops import Stop
 from sglc.runtime.debug.strands import StrandState
+from sglc.runtime.decoding.watching import SearchLook
 from sglc.runtime.errors import SglError
 from sglc.runtime.vm.state.frame import Frame
+from sglc.types.json_text import json_text
 
 MOST = 100_000
 """Most references of one stop."""
@@ -83,6 +85,8 @@ class References:
         found = [self._scope("Variables", "locals", self._variables(look.frame))]
         if newest and self.stop.passage is not None and self.stop.passage.index is not None:
             found.append(self._scope("Hole", "", self._hole(self.stop.passage)))
+            if self.stop.search is not None:
+                found.append(self._scope("Search", "", self._search(self.stop.search)))
             found.append(self._scope("Mask", "", self._mask, expensive=True))
         found.append(self._scope("Conversation", "", self._conversation(look.frame)))
         found.append(self._scope("Holes", "", self._passages))
@@ -134,6 +138,17 @@ class References:
             type = type_of_hole(self.program, spec)
             row = _plain(name, "(not filled)" if passage.text is None else passage.text)
             return [{**row, "type": type} if type else row]
+
+        return rows
+
+    def _search(self, look: SearchLook) -> Rows:
+        async def rows(number: int) -> list[Row]:
+            found = [_plain(look.strategy, look.told)]
+            for each in look.texts:
+                score = "" if each.score is None else f"  {each.score:.4g}"
+                mark = " <" if each.number == look.which else ""
+                found.append(_plain(f"{each.number}", f"{json_text(each.text)}  {each.state}{score}{mark}"))
+            return found
 
         return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from sglc.runtime.debug.looking import (
 from sglc.runtime.debug.masks import Candidate, mask_at
 from sglc.runtime.debug.passages import Passage
 from sglc.runtime.debug.stops import Back, Go
+from sglc.runtime.decoding.watching import SearchLook
 from sglc.runtime.vm.state.frame import Frame
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Watching:
             **{"exceptionInfo": self._exception, "source": self._source},
             **{"loadedSources": self._sources, "sgl/mask": self._mask, "sgl/holes": self._holes},
             **{"sgl/conversation": self._conversation, "sgl/alternatives": self._alternatives},
+            **{"sgl/search": self._search},
         }
 
     # -- threads and frames --------------------------------------------------------------------------
@@ -235,6 +238,13 @@ class Watching:
             "after": [_candidate(each) for each in look.after],
         }
 
+    async def _search(self, request: Request) -> Json:
+        """Where the search stands in which the run does."""
+        look = self._adapter.standing.stop.search
+        if look is None:
+            raise BadRequest("the run does not stand in a search")
+        return search_body(look)
+
     async def _alternatives(self, request: Request) -> Json:
         passage = self.passage(request)
         found = alternatives_of(passage)
@@ -242,7 +252,22 @@ class Watching:
             **{"hole": passage.name, "text": passage.text, "why": found.why},
             "tokens": [dict(each) for each in found.tokens],
             "scores": dict(found.scores),
+            **({} if passage.search is None else {"search": search_body(passage.search)}),
         }
+
+
+def search_body(look: SearchLook) -> dict[str, object]:
+    """A search as clients read it."""
+    texts = [
+        {"number": each.number, "text": each.text, "score": _finite(each.score), "state": each.state}
+        for each in look.texts
+    ]
+    head = {"strategy": look.strategy, "moment": look.moment, "round": look.round, "told": look.told}
+    return {**head, "which": look.which, "texts": texts}
+
+
+def _finite(score: float | None) -> float | None:
+    return score if score is not None and math.isfinite(score) else None
 
 
 def _candidate(candidate: Candidate) -> dict[str, object]:

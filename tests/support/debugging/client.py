@@ -253,6 +253,9 @@ class Session:
     async def do_hole(self, rest: str) -> None:
         await self.go("sgl/step", kind="hole")
 
+    async def do_round(self, rest: str) -> None:
+        await self.go("sgl/step", kind="round")
+
     async def do_token(self, rest: str) -> None:
         await self.go("next", threadId=1, granularity="instruction")
 
@@ -327,6 +330,8 @@ class Session:
         tokens = "".join(each["text"] for each in body["tokens"])
         scores = {name: round(p, 2) for name, p in body["scores"].items()}
         self.lines.append(f"  {body['hole']}: tokens {tokens!r}, scores {scores}, {body['why'] or 'seen'}")
+        for each in body.get("search", {"texts": []})["texts"]:
+            self.lines.append(f"    {each['number']} {each['text']!r} {each['state']}")
 
     async def do_holes(self, rest: str) -> None:
         for each in (await self.client.body("sgl/holes"))["holes"]:

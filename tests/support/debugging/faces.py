@@ -51,7 +51,7 @@ def debugger_of(program: Program, face: PlannedFace | Wanderer, *, entry: bool =
     return made
 
 
-STEPS: tuple[StepKind | None, ...] = ("statement", "over", "out", "hole", "token", None)
+STEPS: tuple[StepKind | None, ...] = ("statement", "over", "out", "hole", "token", "round", None)
 VALUES = ("0", "7", "3", "a", "ab", "sea", "abcd", "calm", "wild", "true", "false", "null", "[]", "[1]")
 
 
