@@ -92,13 +92,13 @@ def read_until(file: IO[bytes], kind: str) -> dict[str, Any]:
             return found
 
 
-def to_a_stop(reading: IO[bytes], writing: IO[bytes]) -> None:
+def to_a_stop(reading: IO[bytes], writing: IO[bytes], **more: object) -> None:
     """Launch a program and go to its first hole."""
     send(writing, 1, "initialize", adapterID="sgl")
     assert read_until(reading, "initialize")["success"]
     model = f"scripted:{PROGRAMS / 'notes.json'}"
     program = str(PROGRAMS / "notes.sgl")
-    send(writing, 2, "launch", program=program, args={"topic": "tea"}, model=model, stopOnEntry=True)
+    send(writing, 2, "launch", program=program, args={"topic": "tea"}, model=model, stopOnEntry=True, **more)
     read_until(reading, "initialized")
     send(writing, 3, "configurationDone")
     assert read_until(reading, "stopped")["body"]["reason"] == "entry"
@@ -132,8 +132,8 @@ def ends_in_time(process: subprocess.Popen[Any], seconds: float = 60.0) -> Itera
 
 
 @contextmanager
-def listening() -> Iterator[int]:
-    """An adapter at a port."""
+def listening() -> Iterator[tuple[int, str]]:
+    """An adapter at a port, and its key."""
     command = [*SGLC, "debug", "--dap-port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=hear_interrupts
@@ -141,8 +141,9 @@ def listening() -> Iterator[int]:
         try:
             assert process.stdout is not None
             found = re.search(rb"127\.0\.0\.1:(\d+)", process.stdout.readline())
-            assert found is not None
-            yield int(found.group(1))
+            key = process.stdout.readline().decode().removeprefix("key ").strip()
+            assert found is not None and len(key) >= 32
+            yield int(found.group(1)), key
             assert process.poll() is None
         finally:
             process.send_signal(signal.SIGINT)
@@ -152,14 +153,14 @@ def listening() -> Iterator[int]:
 
 @pytest.mark.slow
 def test_clients_at_a_port_have_their_turns() -> None:
-    with listening() as port:
+    with listening() as (port, key):
         with socket.create_connection(("127.0.0.1", port), 60) as first:
             file = first.makefile("rwb")
-            to_a_stop(file, file)
+            to_a_stop(file, file, key=key)
             # leaves without a word, in the middle of a run
         with socket.create_connection(("127.0.0.1", port), 60) as second:
             file = second.makefile("rwb")
-            to_a_stop(file, file)
+            to_a_stop(file, file, key=key)
             send(file, 4, "disconnect")
             assert read_until(file, "disconnect")["success"]
             assert file.read() == b""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -19,8 +20,9 @@ from sglc.commands.running.narration import Narrator
 from sglc.commands.running.run_options import Models
 from sglc.commands.shared.invocation import CommandFailed, Invocation, fail, fault
 from sglc.debug.dap.adapter import Ended, Launched
+from sglc.debug.dap.entrance import SHORTEST, Entrance, new_key
 from sglc.debug.dap.messages import BadRequest, Request
-from sglc.debug.dap.transport import serve_port, serve_stdio
+from sglc.debug.dap.transport import serve_port, serve_socket, serve_stdio
 from sglc.diagnostics.render import render
 from sglc.runtime.debug.debugger import Debugger, Face
 from sglc.types.language.membership import MemberError
@@ -163,14 +165,38 @@ def _arguments(request: Request) -> Mapping[str, Value]:
     return found
 
 
-def serve_editors(launcher: Launcher, port: int | None) -> None:
-    """Serve one client at stdin and stdout, or one after the other at a port."""
-    if port is None:
+KEY = "SGLC_DEBUG_KEY"
+"""The variable of the environment that names the key of a port; without it there is a new one each time."""
+
+
+def serve_editors(launcher: Launcher, port: int | None, path: Path | None) -> None:
+    """Serve one client at stdin and stdout, or one after the other at a port or at a socket in a file."""
+    if port is None and path is None:
         asyncio.run(serve_stdio(launcher))
         return
     try:
-        asyncio.run(serve_port(port, launcher, lambda found: click.echo(f"listening on 127.0.0.1:{found}")))
+        if path is not None:
+            asyncio.run(
+                serve_socket(path, launcher, Entrance(None), lambda: click.echo(f"listening at {path}"))
+            )
+        elif port is not None:
+            asyncio.run(_at_port(launcher, port))
     except OSError as problem:
         reason = problem.strerror or str(problem)
-        found = fault("E0805", f"port {port} cannot be had", reason=reason)
-        raise fail(launcher.invocation, found) from None
+        what = f"port {port}" if path is None else f"the socket {path}"
+        raise fail(launcher.invocation, fault("E0805", f"{what} cannot be had", reason=reason)) from None
+
+
+async def _at_port(launcher: Launcher, port: int) -> None:
+    """Serve at a port. A key that the user has not chosen is said, so that clients can be told it."""
+    chosen = os.environ.get(KEY, "")
+    if chosen and len(chosen) < SHORTEST:
+        raise click.UsageError(f"the key in {KEY} has at least {SHORTEST} characters")
+    key = chosen or new_key()
+
+    def ready(found: int) -> None:
+        click.echo(f"listening on 127.0.0.1:{found}")
+        if not chosen:
+            click.echo(f"key {key}")
+
+    await serve_port(port, launcher, Entrance(key), ready)

@@ -23,7 +23,7 @@ from sglc.runtime.engine.core.options import EngineOptions
 if TYPE_CHECKING:
     from sglc.targets.projection.core.capabilities import Level
 
-FACES = "--plain, --dap and --dap-port exclude each other"
+FACES = "--plain, --dap, --dap-port and --dap-socket exclude each other"
 
 
 @click.command("debug")
@@ -70,7 +70,13 @@ FACES = "--plain, --dap and --dap-port exclude each other"
     "--dap-port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Speak it to one client after the other at a port of 127.0.0.1; 0 takes a free one.",
+    help="Speak it at a port of 127.0.0.1 to clients that know the key, which is printed; 0 takes any.",
+)
+@click.option(
+    "--dap-socket",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Speak it at a socket in a new file that you alone may open.",
 )
 @require_option
 @engine_options
@@ -95,6 +101,7 @@ def command(
     plain: bool,
     dap: bool,
     dap_port: int | None,
+    dap_socket: Path | None,
     required: Level | None,
     engine: EngineOptions,
     answers: AnswerOptions,
@@ -113,10 +120,11 @@ def command(
       sglc debug crew.sgl --test "keeps to its time" --plain
       sglc debug --dap
     """
-    if plain + dap + (dap_port is not None) > 1:
+    editors = dap + (dap_port is not None) + (dap_socket is not None)
+    if plain + editors > 1:
         raise click.UsageError(FACES)
-    if file is None and not dap and dap_port is None:
-        raise click.UsageError("name a program; only --dap and --dap-port can do without")
+    if file is None and not editors:
+        raise click.UsageError("name a program; only --dap, --dap-port and --dap-socket can do without")
     if test is not None and (function is not None or pairs or arguments is not None):
         raise click.UsageError("--test takes no function and no arguments")
     wanted = Wanted(
@@ -124,10 +132,10 @@ def command(
         answers,
         test=test,
     )
-    if file is None or dap or dap_port is not None:
+    if editors:
         from sglc.commands.debugging.adapter import Launcher, serve_editors
 
-        serve_editors(Launcher(invocation, wanted, file is not None, breaks, stops), dap_port)
+        serve_editors(Launcher(invocation, wanted, file is not None, breaks, stops), dap_port, dap_socket)
         return
     from sglc.commands.debugging.prompt import at_prompt, at_terminal
 

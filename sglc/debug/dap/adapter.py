@@ -16,8 +16,10 @@ from typing import Protocol
 
 from sglc.bytecode.code import Program
 from sglc.debug.dap.breaking import FILTERS, Breaking, set_filters
+from sglc.debug.dap.entrance import LARGEST_OUTSIDE, Entrance
 from sglc.debug.dap.files import Files
 from sglc.debug.dap.messages import (
+    LARGEST,
     BadRequest,
     BrokenFraming,
     Json,
@@ -96,8 +98,17 @@ Handler = Callable[[Request], Awaitable[Json | None]]
 class Adapter:
     """Serves one client until it leaves."""
 
-    def __init__(self, reader: StreamReader, write: Callable[[bytes], None], launch: Launch) -> None:
+    def __init__(
+        self,
+        reader: StreamReader,
+        write: Callable[[bytes], None],
+        launch: Launch,
+        entrance: Entrance | None = None,
+    ) -> None:
+        """`entrance` lets the client in; None where it is in, as at stdin."""
         self._reader = reader
+        self._entrance = entrance
+        self._inside = entrance is None
         self._out = Output(write)
         self._launch = launch
         self._launched: Launched | None = None
@@ -134,14 +145,37 @@ class Adapter:
         """Answer requests until the client leaves. Whatever it sends, it gets answers and no fault."""
         try:
             while not self._leaving:
-                data = await next_message(self._reader)
+                async with asyncio.timeout(self._patience()):
+                    data = await next_message(self._reader, LARGEST if self._inside else LARGEST_OUTSIDE)
                 if data is None:
                     break
                 await self._take(data)
         except BrokenFraming as problem:
             self.say(f"the connection is closed: {problem}\n", "important")
+        except TimeoutError:
+            self.say("the connection is closed: no key came\n", "important")
         finally:
             await self._end()
+
+    def _patience(self) -> float | None:
+        """Seconds that the next message may take; None once the client is in."""
+        return None if self._inside or self._entrance is None else self._entrance.key_wait
+
+    async def _enter(self, request: Request) -> bool:
+        """Let the client in by its first `launch`, when its turn comes. One with a wrong key has to leave."""
+        entrance = self._entrance
+        if self._inside or entrance is None:
+            return True
+        if request.command not in ("launch", "attach"):
+            self._out.refusal(request.number, request.command, "`launch` comes first, with the `key`")
+            return False
+        if not entrance.admits(request.arguments.get("key")):
+            self._out.refusal(request.number, request.command, "`key` of launch is not that of this adapter")
+            self._leaving = True
+            return False
+        await entrance.turn.acquire()
+        self._inside = True
+        return True
 
     async def _take(self, data: bytes) -> None:
         try:
@@ -156,6 +190,8 @@ class Adapter:
             self._out.refusal(request.number, request.command, f"there is no request `{request.command}`")
         elif not self._initialized and request.command not in ("initialize", "disconnect"):
             self._out.refusal(request.number, request.command, "`initialize` comes first")
+        elif request.command not in ("initialize", "disconnect") and not await self._enter(request):
+            return
         elif request.command in self._watching.long or request.command in ("setVariable", "sgl/force"):
             task = asyncio.create_task(self._answered(request, handler))
             self._long[request.number] = task
@@ -202,6 +238,8 @@ class Adapter:
                     await self._run
             self._launched.close()
             self._launched = None
+        if self._inside and self._entrance is not None:
+            self._entrance.turn.release()
 
     # -- the run -------------------------------------------------------------------------------------
 

@@ -56,8 +56,9 @@ class Output:
         self.send({**told, "message": reason, "body": {"error": error}})
 
 
-async def next_message(reader: StreamReader) -> bytes | None:
-    """The bytes of the next message, None behind the last one. Raises BrokenFraming."""
+async def next_message(reader: StreamReader, largest: int = LARGEST) -> bytes | None:
+    """The bytes of the next message, None behind the last one. Raises BrokenFraming, also for a message of
+    more than `largest` bytes."""
     try:
         header = await reader.readuntil(b"\r\n\r\n")
     except IncompleteReadError as end:
@@ -66,22 +67,29 @@ async def next_message(reader: StreamReader) -> bytes | None:
         return None
     except LimitOverrunError:
         raise BrokenFraming(f"a header has more than {LONGEST_HEADER} bytes") from None
-    size = _size(header)
+    size = _size(header, largest)
     try:
         return await reader.readexactly(size)
     except IncompleteReadError:
         raise BrokenFraming("the input ends within a message") from None
 
 
-def _size(header: bytes) -> int:
-    for line in header.split(b"\r\n"):
+def _size(header: bytes, largest: int) -> int:
+    """The size that a header tells. It has no other field: what a browser sends to a port is no message."""
+    size: int | None = None
+    for line in header.removesuffix(b"\r\n\r\n").split(b"\r\n"):
         name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length":
-            text = value.strip()
-            if text.isdigit() and len(text) < 12 and int(text) <= LARGEST:
-                return int(text)
-            raise BrokenFraming(f"a message has at most {LARGEST} bytes")
-    raise BrokenFraming("a header has no Content-Length")
+        if name.strip().lower() == b"content-type":
+            continue
+        if name.strip().lower() != b"content-length":
+            raise BrokenFraming("a header has Content-Length, and no other field")
+        text = value.strip()
+        if not text.isdigit() or len(text) >= 12 or int(text) > largest:
+            raise BrokenFraming(f"a message has at most {largest} bytes")
+        size = int(text)
+    if size is None:
+        raise BrokenFraming("a header has no Content-Length")
+    return size
 
 
 @dataclass(frozen=True, slots=True)

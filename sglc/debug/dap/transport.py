@@ -1,17 +1,25 @@
-"""How clients reach the adapter: at stdin and stdout, or at a port of this machine, one after the other."""
+"""How clients reach the adapter: at stdin and stdout; at a port of this machine or a socket in a file, one
+after the other."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 import threading
 from collections.abc import Callable
+from errno import EEXIST
+from pathlib import Path
+from time import monotonic
 
 from sglc.debug.dap.adapter import Adapter, Launch
+from sglc.debug.dap.entrance import MOST_WAITING, Entrance
 from sglc.debug.dap.messages import LONGEST_HEADER
 
 CHUNK = 65536
+LOOK = 5.0
+"""Seconds between two looks whether a listener is idle."""
 
 
 async def serve_stdio(launch: Launch) -> None:
@@ -51,24 +59,67 @@ def _ended(reader: asyncio.StreamReader) -> Callable[[bytes], None]:
     return lambda _: reader.feed_eof()
 
 
-async def serve_port(port: int, launch: Launch, ready: Callable[[int], None]) -> None:
-    """Serve clients at a port of 127.0.0.1, each when the one before it has left, until this is cancelled.
-
-    `ready` is told the port. Raises OSError where it cannot be had.
-    """
-    turn = asyncio.Lock()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with turn:
-            try:
-                await Adapter(reader, writer.write, launch).serve()
-                await writer.drain()
-            except ConnectionError:
-                pass
-            finally:
-                writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", port, limit=LONGEST_HEADER)
+async def serve_port(port: int, launch: Launch, entrance: Entrance, ready: Callable[[int], None]) -> None:
+    """Serve clients at a port of 127.0.0.1, each when the one before it has left, until none comes for a
+    while. `ready` is told the port. Raises OSError where it cannot be had."""
+    served = _Served(launch, entrance)
+    server = await asyncio.start_server(served.client, "127.0.0.1", port, limit=LONGEST_HEADER)
     ready(server.sockets[0].getsockname()[1])
-    async with server:
-        await server.serve_forever()
+    await served.until_idle(server)
+
+
+async def serve_socket(path: Path, launch: Launch, entrance: Entrance, ready: Callable[[], None]) -> None:
+    """The same at a socket in a file that its user alone may open. The file goes with the adapter.
+
+    Raises OSError where it cannot be made, also where there is a file of that name.
+    """
+    if not hasattr(socket, "AF_UNIX"):
+        raise OSError("this system has no sockets in files")
+    if path.exists() or path.is_symlink():
+        raise FileExistsError(EEXIST, "there is a file of this name")
+    served = _Served(launch, entrance)
+    before = os.umask(0o177)
+    try:
+        server = await asyncio.start_unix_server(served.client, path, limit=LONGEST_HEADER)
+    finally:
+        os.umask(before)
+    try:
+        path.chmod(0o600)
+        ready()
+        await served.until_idle(server)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+class _Served:
+    """The clients of one listener."""
+
+    def __init__(self, launch: Launch, entrance: Entrance) -> None:
+        self._launch = launch
+        self._entrance = entrance
+        self._connected = 0
+        self._last = monotonic()
+
+    async def client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one client until it leaves; where too many are connected, it has to leave at once."""
+        if self._connected >= MOST_WAITING:
+            writer.close()
+            return
+        self._connected += 1
+        try:
+            await Adapter(reader, writer.write, self._launch, self._entrance).serve()
+            await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            self._connected -= 1
+            writer.close()
+
+    async def until_idle(self, server: asyncio.Server) -> None:
+        """Serve until no client has been let in for a while."""
+        entrance = self._entrance
+        async with server:
+            while monotonic() - self._last < entrance.idle:
+                await asyncio.sleep(min(LOOK, entrance.idle))
+                if entrance.turn.locked():
+                    self._last = monotonic()
