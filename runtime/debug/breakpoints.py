@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from sglc.bytecode.code import Code
 from sglc.runtime.debug.places import Places
@@ -16,11 +18,47 @@ MOST = 10_000
 """Most breakpoints of a run."""
 
 
+Relation = Literal[">=", ">", "==", "<=", "<", "%"]
+_HITS = re.compile(r"(>=|<=|==|=|>|<|%)?\s*(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """At which times of those that a breakpoint is met it stops: `>= 3`, `== 3`, `% 3` (every third)."""
+
+    relation: Relation = ">="
+    number: int = 0
+
+    def holds(self, met: int) -> bool:
+        """Whether it stops when it is met for that time, counted from 1."""
+        if self.relation == "%":
+            return self.number > 0 and met % self.number == 0
+        ways = {">=": met >= self.number, ">": met > self.number, "==": met == self.number}
+        return {**ways, "<=": met <= self.number, "<": met < self.number}[self.relation]
+
+    def __str__(self) -> str:
+        return f"{self.relation} {self.number}"
+
+
+ALWAYS = Hits()
+
+
+def read_hits(text: str) -> Hits | None:
+    """`3` (from the third time on), or a relation and a number; empty for always. None for other texts."""
+    if not text.strip():
+        return ALWAYS
+    found = _HITS.fullmatch(text.strip())
+    if found is None:
+        return None
+    relation = found.group(1) or ">="
+    return Hits("==" if relation == "=" else relation, int(found.group(2)))  # type: ignore[arg-type]
+
+
 @dataclass(slots=True, eq=False)
 class Breakpoint:
     """One breakpoint. `kind` says what it is at: a line, a hole or a function.
 
-    With `condition` it stops only where the expression is true, with `hits` only from that time on. With
+    With `condition` it stops only where the expression is true, and only at the times that `hits` says. With
     `log` it does not stop but says that text, whose `{expression}` are replaced.
     """
 
@@ -31,7 +69,7 @@ class Breakpoint:
     line: int
     points: tuple[tuple[Code, int], ...]
     condition: str = ""
-    hits: int = 0
+    hits: Hits = ALWAYS
     log: str = ""
     met: int = 0
 
@@ -83,17 +121,19 @@ class Breakpoints:
     _armed: dict[int, dict[int, list[Breakpoint]]] = field(default_factory=dict)
     _next: int = 1
 
-    def at_line(self, file: int, line: int, condition: str = "", hits: int = 0, log: str = "") -> Breakpoint:
+    def at_line(
+        self, file: int, line: int, condition: str = "", hits: Hits = ALWAYS, log: str = ""
+    ) -> Breakpoint:
         """A breakpoint at a line, or at the next one with code."""
         found = self.places.line_from(file, line)
         points = tuple(self.places.at_line(file, found)) if found is not None else ()
         return self._add("line", "", file, line if found is None else found, points, condition, hits, log)
 
-    def at_hole(self, name: str, condition: str = "", hits: int = 0, log: str = "") -> Breakpoint:
+    def at_hole(self, name: str, condition: str = "", hits: Hits = ALWAYS, log: str = "") -> Breakpoint:
         """A breakpoint before a hole."""
         return self._add("hole", name, None, 0, tuple(self.places.at_hole(name)), condition, hits, log)
 
-    def at_function(self, name: str, condition: str = "", hits: int = 0, log: str = "") -> Breakpoint:
+    def at_function(self, name: str, condition: str = "", hits: Hits = ALWAYS, log: str = "") -> Breakpoint:
         """A breakpoint where a function begins."""
         points = tuple(self.places.at_function(name))
         return self._add("function", name, None, 0, points, condition, hits, log)
@@ -106,7 +146,7 @@ class Breakpoints:
         line: int,
         points: tuple[tuple[Code, int], ...],
         condition: str,
-        hits: int,
+        hits: Hits,
         log: str,
     ) -> Breakpoint:
         if points and not line:

@@ -33,7 +33,7 @@ async def wanted(
             found.append(each)
             continue
         each.met += 1
-        if each.met < each.hits:
+        if not each.hits.holds(each.met):
             continue
         if each.log:
             say(each, await _logged(stop, each.log, evaluate))

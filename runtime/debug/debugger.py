@@ -104,7 +104,8 @@ class Debugger:
         """See `RunDebugger.begin`."""
         self.strands.begin(machine)
         self._returns = Returns()
-        self._step = Step(self.entry_step, reason="entry") if self.entry else None
+        paused = self._step if self._step is not None and self._step.reason == "pause" else None
+        self._step = Step(self.entry_step, reason="entry") if self.entry else paused
         self.ended, self._held, self._raised, self._late = False, None, None, None
         self._calm()
         return tuple(self._looking(op.number, HANDLERS[op.number]) for op in OPCODES)
@@ -170,15 +171,20 @@ class Debugger:
         passage = self.history.open_in(machine.branch)
         if moment == "end" and passage is not None:
             passage.search = look()
-        stepped = self._step is not None and self._step.kind == "round"
+        step = self._step
+        paused = step is not None and step.reason == "pause"
+        stepped = paused or (step is not None and step.kind == "round")
         if self._returns.target is None and (stepped or self.limits.rounds):
             found = look()
             if passage is not None:
                 passage.search = found
-            stop = self._stop(strand, machine.frames[-1], "round", found.told, passage)
+            reason: Reason = "pause" if paused else "round"
+            stop = self._stop(strand, machine.frames[-1], reason, found.told, passage)
             await self._stand(replace(stop, search=found))
 
     def _token_reason(self, drawn: Sampled) -> tuple[Reason, str] | None:
+        if self._step is not None and self._step.reason == "pause":
+            return "pause", "paused at a token"
         if self._step is not None and self._step.kind == "token":
             return "token", "a token was drawn"
         return self.limits.crossed(drawn)
@@ -291,8 +297,10 @@ class Debugger:
         met = [each for each in self.breakpoints.armed(frame.code, pc) if each.kind != "hole"]
         step = self._step
         if step is not None and pc in self.places.of(frame.code).points and step.ends(strand, frame, pc):
-            numbers = tuple(each.number for each in met if not each.condition and not each.log)
-            await self._stand(replace(self._stop(strand, frame, step.reason, ""), breakpoints=numbers))
+            stop = self._stop(strand, frame, step.reason, "")
+            found, problems = await wanted(stop, met, self.evaluate, self._face.said)
+            numbers = tuple(each.number for each in found)
+            await self._stand(replace(stop, breakpoints=numbers, notes=problems))
         elif met:
             await self._breakpoints(self._stop(strand, frame, "line", ""), met)
 
@@ -409,8 +417,11 @@ class Debugger:
             raise Rewind(self._returns.base)
 
     def _go(self, stop: Stop, go: Go) -> None:
-        places = self.places.of(stop.frame.code)
-        self._step = None if go.step is None else Step.from_stop(go.step, stop, places)
+        strand = stop.strand if go.strand is None or not go.strand.alive else go.strand
+        frame = stop.frame if strand is stop.strand else strand.machine.frames[-1]
+        pc = stop.pc if strand is stop.strand else frame.pc - 1
+        places = self.places.of(frame.code)
+        self._step = None if go.step is None else Step.begun(go.step, strand, frame, pc, places)
 
     def _calm(self) -> None:
         """See whether every instruction has still to look."""
@@ -426,7 +437,7 @@ class Debugger:
     # -- what users ask while the run goes on, or stands ---------------------------------------------
 
     def pause(self) -> None:
-        """Stop at the next statement, whichever it is."""
+        """Stop at the next statement, token or round of a search, whichever it is."""
         if self.stop is None:
             self._step = Step("statement", reason="pause")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sglc.runtime.debug.places import CodePlaces
-from sglc.runtime.debug.stops import Reason, StepKind, Stop
+from sglc.runtime.debug.stops import Reason, StepKind
 from sglc.runtime.debug.strands import StrandState
 from sglc.runtime.vm.state.frame import Frame
 
@@ -26,11 +26,11 @@ class Step:
     """What is told where it ends at a statement."""
 
     @classmethod
-    def from_stop(cls, kind: StepKind, stop: Stop, places: CodePlaces) -> Step:
-        """A step from where a run stands."""
-        depth = len(stop.strand.machine.frames)
-        line = places.lines[stop.pc] if stop.pc < len(places.lines) else 0
-        return cls(kind, stop.strand, stop.frame, depth, line, stop.pc, places)
+    def begun(cls, kind: StepKind, strand: StrandState, frame: Frame, pc: int, places: CodePlaces) -> Step:
+        """A step from where a strand is, before an instruction of its newest frame."""
+        depth = len(strand.machine.frames)
+        line = places.lines[pc] if 0 <= pc < len(places.lines) else 0
+        return cls(kind, strand, frame, depth, line, pc, places)
 
     def ends(self, strand: StrandState, frame: Frame, pc: int) -> bool:
         """Whether it ends before an instruction at which a statement begins."""

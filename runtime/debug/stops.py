@@ -81,9 +81,11 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """Go on until something stops the run, or as far as a step goes."""
+    """Go on until something stops the run, or as far as a step goes: one of a strand, or of the one that
+    stands."""
 
     step: StepKind | None = None
+    strand: StrandState | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def paths_of(program: Program, main: Path) -> list[Path | None]:
             found.append(main.resolve() if main.is_file() else None)
             continue
         text = program.sources[index] if index < len(program.sources) else ""
-        found.append(next((each for each in _candidates(name, main) if _has(each, text)), None))
+        found.append(next((each for each in _candidates(name, main) if has_text(each, text)), None))
     return found
 
 
@@ -35,7 +35,7 @@ def _candidates(name: str, main: Path) -> Iterator[Path]:
         yield parent / name
 
 
-def _has(path: Path, text: str) -> bool:
+def has_text(path: Path, text: str) -> bool:
     """Whether a file has this text, however its lines end."""
     try:
         if not path.is_file() or path.stat().st_size > LARGEST:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from sglc.bytecode.code import Place, Program
-from sglc.runtime.debug.breakpoints import Breakpoint
+from sglc.runtime.debug.breakpoints import ALWAYS, Breakpoint
 from sglc.runtime.debug.looking import (
     alternatives_of,
     frames_of,
@@ -219,6 +219,6 @@ def breakpoint_line(program: Program, each: Breakpoint) -> str:
     place = f"{program.files[each.file]}:{each.line}" if each.file is not None else "nowhere"
     name = {"hole": f"hole {each.name} at ", "function": f"function {each.name} at "}.get(each.kind, "")
     more = f" if {each.condition}" if each.condition else ""
-    more += f", from time {each.hits} on" if each.hits else ""
+    more += f", at times {each.hits}" if each.hits != ALWAYS else ""
     more += f", says {json_text(each.log)}" if each.log else ""
     return f"{each.number}  {name}{place}{more}"

@@ -104,9 +104,11 @@ class Launcher:
         stack = ExitStack()
         try:
             made = debuggee(invocation, wanted, settings=False)
-            entry = request.flag("stopOnEntry", False)
+            undebugged = request.flag("noDebug", False)
+            entry = request.flag("stopOnEntry", False) and not undebugged
             running = stack.enter_context(opened(invocation, made, face, entry=entry))
-            armed(invocation, running.debugger, self.breaks, self.stops)
+            if not undebugged:
+                armed(invocation, running.debugger, self.breaks, self.stops)
         except CommandFailed:
             stack.close()
             shown = [render(each) for each in told if each.severity == "error"]

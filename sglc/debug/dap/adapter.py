@@ -44,7 +44,7 @@ CAPABILITIES: Mapping[str, object] = {
             *("supportsEvaluateForHovers", "supportsStepBack", "supportsSetVariable"),
             *("supportsRestartFrame", "supportsCompletionsRequest", "supportsExceptionInfoRequest"),
             *("supportsExceptionFilterOptions", "supportsTerminateRequest"),
-            *("supportTerminateDebuggee", "supportsLoadedSourcesRequest", "supportsCancelRequest"),
+            *("supportsLoadedSourcesRequest", "supportsCancelRequest"),
             *("supportsBreakpointLocationsRequest", "supportsSteppingGranularity"),
             *("supportsClipboardContext", "supportsDelayedStackTraceLoading"),
         ),
@@ -117,6 +117,8 @@ class Adapter:
         self._files: Files | None = None
         self._first_line, self._first_column = 1, 1
         self._initialized = False
+        self._undebugged = False
+        """Whether the client wants the run without stops (`noDebug`)."""
         self._leaving = False
         self._at_start = True
         """Whether the text of the run stands at the beginning of a line."""
@@ -195,9 +197,15 @@ class Adapter:
         elif request.command in self._watching.long or request.command in ("setVariable", "sgl/force"):
             task = asyncio.create_task(self._answered(request, handler))
             self._long[request.number] = task
-            task.add_done_callback(lambda _: self._long.pop(request.number, None))
+            task.add_done_callback(lambda task: self._over(request, task))
         else:
             await self._answered(request, handler)
+
+    def _over(self, request: Request, task: asyncio.Task[None]) -> None:
+        """A request that went on beside others is over. One that was cancelled before it began is refused."""
+        self._long.pop(request.number, None)
+        if task.cancelled():
+            self._out.refusal(request.number, request.command, "cancelled")
 
     async def _answered(self, request: Request, handler: Handler) -> None:
         try:
@@ -332,7 +340,9 @@ class Adapter:
 
     def said(self, breakpoint: Breakpoint, text: str) -> None:
         """See `Face.said`."""
-        body: dict[str, object] = {"category": "console", "output": text + "\n", "line": breakpoint.line}
+        text = ("" if self._at_start else "\n") + text + "\n"
+        self._at_start = True
+        body: dict[str, object] = {"category": "console", "output": text, "line": breakpoint.line}
         if breakpoint.file is not None:
             body["source"] = self.files.source(breakpoint.file)
         self._out.event("output", body)
@@ -354,7 +364,8 @@ class Adapter:
         self._launched = launched
         self._files = Files(launched.program, launched.path)
         self._breaking = Breaking(launched.debugger.breakpoints, self._files)
-        launched.debugger.limits.uncaught = True
+        self._undebugged = request.flag("noDebug", False)
+        launched.debugger.limits.expect = launched.debugger.limits.uncaught = not self._undebugged
 
     async def _attach(self, request: Request) -> None:
         raise BadRequest("runs cannot be attached to: use `launch`")
@@ -384,14 +395,21 @@ class Adapter:
             raise BadRequest("breakpoints are set behind `launch`, when `initialized` was told")
         return self._breaking
 
+    def _idle(self, request: Request) -> Json | None:
+        """The answer to requests of breakpoints where nothing is to stop the run: they are passed over."""
+        if not self._undebugged:
+            return None
+        rows = [*request.parts("breakpoints"), *request.texts("filters"), *request.parts("filterOptions")]
+        return {"breakpoints": [{"verified": False, "message": "it runs without a debugger"} for _ in rows]}
+
     async def _set_breakpoints(self, request: Request) -> Json:
-        return {"breakpoints": self._set().lines(request, self._first_line)}
+        return self._idle(request) or {"breakpoints": self._set().lines(request, self._first_line)}
 
     async def _set_names(self, request: Request) -> Json:
-        return {"breakpoints": self._set().names(request, self._first_line)}
+        return self._idle(request) or {"breakpoints": self._set().names(request, self._first_line)}
 
     async def _set_filters(self, request: Request) -> Json:
-        return {"breakpoints": set_filters(self.launched.debugger.limits, request)}
+        return self._idle(request) or {"breakpoints": set_filters(self.launched.debugger.limits, request)}
 
     async def _locations(self, request: Request) -> Json:
         return {"breakpoints": self._set().locations(request, self._first_line)}
@@ -414,7 +432,12 @@ class Adapter:
     def _stepped(self, request: Request, kind: StepKind) -> None:
         """A step; a client that asks for the finest kind gets the next token."""
         fine = request.text("granularity", "statement") == "instruction"
-        self._go(Go("token" if fine else kind))
+        number = request.number_of("threadId", 0)
+        strands = self.standing.debugger.strands.alive()
+        strand = next((each for each in strands if each.number == number), None)
+        if strand is None and number:
+            raise BadRequest(f"there is no thread {number}")
+        self._go(Go("token" if fine else kind, strand))
 
     async def _next(self, request: Request) -> None:
         self._stepped(request, "over")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sglc.debug.dap.files import Files
 from sglc.debug.dap.messages import BadRequest, Request
-from sglc.runtime.debug.breakpoints import Breakpoint, Breakpoints, Limits
+from sglc.runtime.debug.breakpoints import Breakpoint, Breakpoints, Hits, Limits, read_hits
 
 FILTERS: tuple[dict[str, object], ...] = (
     {
@@ -55,6 +55,7 @@ FILTERS: tuple[dict[str, object], ...] = (
     },
 )
 _USUAL = {"improbable": 0.01, "pressure": 0.5}
+CHANGED = "the file was changed since the run began: lines are those of before"
 Row = dict[str, object]
 
 
@@ -80,7 +81,10 @@ class Breaking:
         self._breakpoints.remove(self._of_file.pop(file, ()))
         made = [self._line(each, file, first) for each in wanted]
         self._of_file[file] = [each.number for each in made if isinstance(each, Breakpoint)]
-        return [self._row(each, first) if isinstance(each, Breakpoint) else each for each in made]
+        rows = [self._row(each, first) if isinstance(each, Breakpoint) else each for each in made]
+        if self._files.changed(file) and not request.part("source").number_of("sourceReference", 0):
+            return [{**row, "message": row.get("message", CHANGED)} for row in rows]
+        return rows
 
     def _line(self, wanted: Request, file: int, first: int) -> Breakpoint | Row:
         line = wanted.number_of("line") + 1 - first
@@ -134,14 +138,10 @@ def _unverified(message: str) -> Row:
     return {"verified": False, "message": message}
 
 
-def _hits(wanted: Request) -> int | str:
-    """From which time on a breakpoint stops; a text says what is wrong."""
-    text = wanted.text("hitCondition", "").strip().removeprefix(">=").strip()
-    if not text:
-        return 0
-    if text.isdecimal() and len(text) < 10:
-        return int(text)
-    return "a hit condition is a number: from that time on"
+def _hits(wanted: Request) -> Hits | str:
+    """At which times a breakpoint stops; a text says what is wrong."""
+    found = read_hits(wanted.text("hitCondition", ""))
+    return "a hit condition is a number, or one behind >=, >, ==, <=, < or %" if found is None else found
 
 
 def set_filters(limits: Limits, request: Request) -> list[Row]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sglc.bytecode.code import Program
 from sglc.debug.dap.messages import BadRequest, Request
-from sglc.debug.paths import paths_of
+from sglc.debug.paths import has_text, paths_of
 
 
 class Files:
@@ -16,11 +16,31 @@ class Files:
         """`main` is where the main file lies; others lie beside it, or are modules of the library."""
         self.program = program
         self._paths = paths_of(program, main)
+        self._seen: dict[int, tuple[tuple[int, int], bool]] = {}
+        """Of files that were looked at: time and size, and whether they had changed."""
+
+    def changed(self, file: int) -> bool:
+        """Whether a file has another text than the one that runs: it was edited since."""
+        path = self._paths[file]
+        if path is None:
+            return False
+        try:
+            stat = path.stat()
+        except OSError:
+            return True
+        mark = (stat.st_mtime_ns, stat.st_size)
+        known = self._seen.get(file)
+        if known is None or known[0] != mark:
+            known = self._seen[file] = (mark, not has_text(path, self.program.sources[file]))
+        return known[1]
 
     def source(self, file: int) -> dict[str, object]:
         """A file as the protocol has it."""
         name = Path(self.program.files[file]).name
         path = self._paths[file]
+        if path is not None and self.changed(file):
+            shown = f"{name} (as it runs)"
+            return {"name": shown, "sourceReference": file + 1, "origin": "the file was changed since"}
         if path is not None:
             return {"name": name, "path": str(path)}
         return {

@@ -217,7 +217,8 @@ class References:
         number = self._new()
 
         async def rows(number: int) -> list[Row]:
-            return [self.row(each) for each in parts_of(self.program, value)]
+            parts = [self.row(each) for each in parts_of(self.program, value)]
+            return [{**row, "presentationHint": {"attributes": ["readOnly"]}} for row in parts]
 
         self._rows[number] = rows
         return number

@@ -116,7 +116,7 @@ class Session:
         self.client = client
         self.program = program
         self.lines: list[str] = []
-        self.frame = 0
+        self.frame, self.thread = 0, 1
         self._told = 0
         self.settings: dict[str, object] = {}
         self.breaks: list[dict[str, object]] = []
@@ -200,7 +200,7 @@ class Session:
         body = event["body"]
         stack = await self.client.body("stackTrace", threadId=body["threadId"])
         top = stack["stackFrames"][0]
-        self.frame = top["id"]
+        self.frame, self.thread = top["id"], body["threadId"]
         text = f" ({body['text']})" if "text" in body else ""
         thread = f" in thread {body['threadId']}" if body["threadId"] != 1 else ""
         self.lines.append(f"stopped: {body['reason']} at {top['name']} {top['line']}{thread}{text}")
@@ -227,13 +227,13 @@ class Session:
         await self.go("continue", threadId=1)
 
     async def do_next(self, rest: str) -> None:
-        await self.go("next", threadId=1)
+        await self.go("next", threadId=self.thread)
 
     async def do_in(self, rest: str) -> None:
-        await self.go("stepIn", threadId=1)
+        await self.go("stepIn", threadId=self.thread)
 
     async def do_out(self, rest: str) -> None:
-        await self.go("stepOut", threadId=1)
+        await self.go("stepOut", threadId=self.thread)
 
     async def do_back(self, rest: str) -> None:
         """`back`, `back HOLE`, `back HOLE seed N`"""
@@ -257,7 +257,7 @@ class Session:
         await self.go("sgl/step", kind="round")
 
     async def do_token(self, rest: str) -> None:
-        await self.go("next", threadId=1, granularity="instruction")
+        await self.go("next", threadId=self.thread, granularity="instruction")
 
     async def do_force(self, rest: str) -> None:
         await self.go("sgl/force", value=rest)
@@ -302,6 +302,13 @@ class Session:
         body = await self.client.body("stackTrace", threadId=int(rest or 1))
         for each in body["stackFrames"]:
             self.lines.append(f"  {each['name']} {each['source']['name']}:{each['line']}")
+
+    async def do_thread(self, rest: str) -> None:
+        """`thread N`: look at another thread, and step it."""
+        body = await self.client.body("stackTrace", threadId=int(rest))
+        top = body["stackFrames"][0]
+        self.frame, self.thread = top["id"], int(rest)
+        self.lines.append(f"  at {top['name']} {top['line']}")
 
     async def do_frame(self, rest: str) -> None:
         """`frame N`: look at another frame."""
