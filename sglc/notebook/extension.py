@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from sglc.notebook.book import Notebook, Shell
+from sglc.notebook.completion import Matcher, matcher
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
         magics: MutableMapping[str, MutableMapping[str, object]]
 
+    class Completer(Protocol):
+        """IPython's completer."""
+
+        custom_matchers: list[Matcher]
+
     class MagicShell(Shell, Protocol):
         """IPython's shell, as far as words are put into it."""
 
@@ -22,8 +28,16 @@ if TYPE_CHECKING:
         def magics_manager(self) -> Magics:
             """All magics."""
 
+        @property
+        def Completer(self) -> Completer | None:
+            """What completes; a shell without a prompt may have none."""
+
         def register_magic_function(self, func: Callable[..., object], kind: str, name: str) -> None:
             """Make a function known as a word of lines, of cells, or of both."""
+
+
+_MATCHERS: list[Matcher] = []
+"""Those that were given to completers."""
 
 
 def load_ipython_extension(ipython: MagicShell) -> None:
@@ -43,9 +57,16 @@ def load_ipython_extension(ipython: MagicShell) -> None:
     sgl.__doc__, sgl_model.__doc__ = book.line_or_cell.__doc__, book.model.__doc__
     ipython.register_magic_function(sgl, "line_cell", "sgl")
     ipython.register_magic_function(sgl_model, "line", "sgl_model")
+    if ipython.Completer is not None:
+        _MATCHERS.append(matcher(book.session))
+        ipython.Completer.custom_matchers.append(_MATCHERS[-1])
 
 
 def unload_ipython_extension(ipython: MagicShell) -> None:
     """`%unload_ext sglc.notebook`: the words are gone, what they made stays."""
     for kind, name in (("line", "sgl"), ("cell", "sgl"), ("line", "sgl_model")):
         ipython.magics_manager.magics[kind].pop(name, None)
+    if ipython.Completer is not None:
+        left = [each for each in ipython.Completer.custom_matchers if each not in _MATCHERS]
+        ipython.Completer.custom_matchers[:] = left
+    _MATCHERS.clear()

@@ -14,6 +14,7 @@ from sglc.repl.compiling import UNTOLD, Compiled, Compiler, Unsound
 from sglc.repl.models import SessionModels, asks
 from sglc.repl.pieces import Declared, cut
 from sglc.repl.state import Entry, State, Variable
+from sglc.repl.typing import Typing
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.results import RunResult
 from sglc.runtime.vm.state.trace import Event
@@ -90,6 +91,8 @@ class ReplSession:
     steps: list[Step] = field(default_factory=list)
     count: int = 0
     """Inputs so far, also those that were not taken."""
+    typing: Typing = field(default_factory=Typing, repr=False, compare=False)
+    """What is being typed."""
 
     def source(self, text: str, name: str = "") -> Source:
         """An input as a source; without a name it has the next number."""

@@ -202,7 +202,7 @@ def test_completions(tmp_path: Path) -> None:
 
     assert found("ans") == ["answer"] and found("Ans") == ["Answers"]
     assert found(":ty") == [":type"] and found(":type ans") == ["answer"]
-    assert found("let x: decim") == ["decimal"] and "user" in found("us") and "ensure" in found("ens")
+    assert found("let x: decim") == ["decimal"] and "user:" in found("us") and found("ens")
     assert found("| ans") == [] and found("| ${ans") == ["answer"] and found("| ${answer} ans") == []
     assert found("answer.a") == [] and found("") == [] and found("zzzz") == []
     (tmp_path / "crew.sgl").write_text("", encoding="utf-8")

@@ -102,6 +102,8 @@ def first(text: str, count: int) -> list[str]:
         pytest.param(
             "fn f(m: Mood) -> int:\n    match m:\n        case ‸", ["calm"], ["Yes"], id="cases of an enum"
         ),
+        pytest.param("pub pure fn ‸", [], ["older", "LIMIT"], id="a new name"),
+        pytest.param("fn f() -> Mood:\n    return Mo‸", ["Mood"], [], id="an enum before a point"),
         pytest.param("# a comment ‸", [], ["fn", "hostname"], id="comment"),
         pytest.param('const A = "a string ‸', [], ["fn", "hostname"], id="string"),
         pytest.param("record R:\n    a: [int] as ‸", ["yaml", "csv"], ["int"], id="forms"),
@@ -134,6 +136,14 @@ def test_what_a_place_takes(text: str, there: list[str], missing: list[str]) -> 
 )
 def test_what_has_the_type_that_is_due_comes_first(text: str, expected: list[str]) -> None:
     assert first(text, len(expected)) == expected
+
+
+def test_a_path_is_replaced_as_a_whole() -> None:
+    snapshot, offset = marked("use std.te‸")
+    found = complete(snapshot, offset)
+    assert snapshot.text[found.start : offset] == "std.te" and "std.text" in [i.label for i in found.items]
+    snapshot, offset = marked('fn f() -> int:\n    include "texts/a.m‸')
+    assert snapshot.text[complete(snapshot, offset).start : offset] == "a.m"
 
 
 def test_variables_of_closed_blocks_are_not_in_sight() -> None:

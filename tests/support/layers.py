@@ -274,7 +274,8 @@ LAW: dict[str, set[str]] = {
     "sglc.decorators": WHOLE | {"sglc.frontend", "sglc.python", "sglc.api", "sglc.debug"},
     "sglc.repl": COMPILE
     | RUNTIME
-    | {"sglc.driver", "sglc.externs", "sglc.project", "sglc.python", "sglc.runtime.backends"},
+    | {"sglc.driver", "sglc.externs", "sglc.project", "sglc.python", "sglc.runtime.backends"}
+    | {"sglc.service"},
     "sglc.notebook": WHOLE | {"sglc.repl", "sglc.python", "sglc.api", "sglc.externs"},
     "sglc.commands": WHOLE
     | {"sglc.debug", "sglc.runtime.debug", "sglc.testing", "sglc.externs", "sglc.compatibility"}

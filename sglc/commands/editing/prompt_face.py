@@ -21,6 +21,8 @@ from sglc.repl.pieces import is_open
 
 PROMPT, MORE = "sgl> ", "...  "
 INDENT = "    "
+LONGEST_META = 48
+"""Characters that are shown beside a completion."""
 
 
 class _Words(Completer):
@@ -33,7 +35,8 @@ class _Words(Completer):
         """What may stand at the cursor."""
         found = complete(self._console.session, document.text_before_cursor, names_of_commands())
         for each in found:
-            yield Completion(each.text, -each.length, display_meta=each.kind)
+            meta = each.detail or each.kind
+            yield Completion(each.text, -each.length, each.label, display_meta=meta[:LONGEST_META])
 
 
 def is_kept(text: str) -> bool:

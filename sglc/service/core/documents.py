@@ -14,7 +14,7 @@ from sglc.check.core.result import CheckedProgram
 from sglc.check.program import Reader, Workspace
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.library import MAX_BYTES, SUFFIX, Library, project_root, read_source
-from sglc.service.core.snapshot import Snapshot
+from sglc.service.core.snapshot import Snapshot, snapshot_of
 from sglc.source import Source
 from sglc.syntax.parse import parse
 from sglc.syntax.pieces import PieceReader
@@ -105,14 +105,7 @@ class Documents:
         library.add(source)
         for document in self._open.values():
             library.add(document.source)
-        checked, findings = self._workspace.check(source, library, read)
-        assert checked is not None
-        generic = {
-            id(kept.module.tree): [each.names.module for each in kept.checker.generic.values()]
-            for kept in self._workspace.kept.values()
-            if kept.checker.generic
-        }
-        return Snapshot(path, source, checked, findings, library, generic)
+        return snapshot_of(self._workspace, path, source, library, read)
 
     def source(self, path: Path) -> Source | None:
         """The text of a file as it is open, or else saved."""

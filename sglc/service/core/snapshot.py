@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import CheckedModule, CheckedProgram, ExpressionType, HoleFacts, Symbol
+from sglc.check.program import Reader, Workspace
 from sglc.diagnostics.diagnostic import Diagnostic, has_errors
 from sglc.library import Library
 from sglc.source import Source
@@ -119,6 +120,19 @@ class Snapshot:
         except LibraryError:
             return None
         return next((each for each in self.checked.modules if each.module.source is source), None)
+
+
+def snapshot_of(workspace: Workspace, path: Path, source: Source, library: Library, read: Reader) -> Snapshot:
+    """Check a source and keep all that was found. `library` is one of the workspace, which knows the source;
+    snapshots of it that `read` made before do not hold any more."""
+    checked, findings = workspace.check(source, library, read)
+    assert checked is not None
+    generic = {
+        id(kept.module.tree): [each.names.module for each in kept.checker.generic.values()]
+        for kept in workspace.kept.values()
+        if kept.checker.generic
+    }
+    return Snapshot(path, source, checked, findings, library, generic)
 
 
 def standard_file(source: Source) -> Path:

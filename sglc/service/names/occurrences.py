@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from operator import attrgetter
 
 from sglc.check.core.result import (
@@ -50,6 +50,15 @@ class Occurrences:
         found = _Walk(snapshot, module).all()
         self.all = sorted(found, key=lambda each: each.span.start)
         self._starts = [each.span.start for each in self.all]
+
+    @cached_property
+    def read_first(self) -> dict[Target, object]:
+        """The first expression that names each target."""
+        found: dict[Target, object] = {}
+        for each in self.all:
+            if each.node is not None:
+                found.setdefault(each.target, each.node)
+        return found
 
     def at(self, offset: int) -> Occurrence | None:
         """The name that an offset stands in, or right behind."""

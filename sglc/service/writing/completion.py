@@ -66,17 +66,29 @@ class Completion:
     items: tuple[Item, ...]
 
 
-def complete(snapshot: Snapshot, offset: int) -> Completion:
+def complete(snapshot: Snapshot, offset: int, *, declares: bool = False) -> Completion:
     """What may be written at an offset. Names that do not begin like what stands there are left to the editor
-    to filter out."""
+    to filter out. `declares` tells that a declaration may stand where a statement may, as at a prompt."""
     context = context_at(snapshot, offset)
     found: dict[tuple[str, str], Item] = {}
-    for item in _Completer(snapshot, offset, context).items():
+    declarations = _words(words.DECLARATIONS) if declares and context.where == "statement" else ()
+    for item in (*declarations, *_Completer(snapshot, offset, context).items()):
         found.setdefault((item.label, item.kind), item)
         if len(found) >= MOST:
             break
     ordered = sorted(found.values(), key=lambda item: (item.rank, item.label))
-    return Completion(context.start, tuple(ordered))
+    return Completion(context.start - _parts_before(context), tuple(ordered))
+
+
+def _parts_before(context: Context) -> int:
+    """How many characters before the last word an item replaces, too: those of a module's path, and of a
+    file's name."""
+    match context.where:
+        case "module":
+            return len(context.written)
+        case "path":
+            return len(context.written.rpartition("/")[2])
+    return 0
 
 
 class _Completer:
@@ -180,6 +192,7 @@ class _Completer:
             fits = wanted is not None and found is not None and _alike(self, found, wanted)
             yield Item(target.name, "variable", show_found(found), rank=1 if fits else 3 if place < 20 else 4)
         yield from self._named(("function", "constant", "record", "error"), wanted)
+        yield from self._named(("enum", "union"))  # for `Mood.calm`
         for row in FUNCTIONS.values():
             yield Item(row.name, "function", row.meaning, rank=6)
 
@@ -191,6 +204,7 @@ class _Completer:
             found = type_of(self.snapshot, real)
             fits = wanted is not None and found is not None and _alike(self, found, wanted)
             kind: ItemKind = "function" if real.kind in ("function", "record", "error") else "constant"
+            kind = "type" if real.kind in ("enum", "union") else kind
             detail = declaration_text(real).splitlines()[0]
             yield Item(name, kind, detail, doc_of(real), rank=2 if fits else 4)
 

@@ -36,6 +36,10 @@ LONGEST = 2_000
 """Characters of a line before the cursor behind which nothing is offered: searching them would take long."""
 _WORD = re.compile(r"[^\W\d]\w*$")
 _RECEIVER = re.compile(r"((?:[^\W\d]\w*(?:\([^()]*\)|\[[^\[\]]*\])?\.)+)$")
+_NEW_NAME = re.compile(
+    r"\s*(?:(?:pub\s+)?(?:(?:pure\s+)?fn|record|enum|union|type|error|const|grammar)|let|var|for)\s+$"
+)
+"""Lines that go on with a name that is made up."""
 _LET_TYPE = re.compile(r"\b(?:let|var|const)\s+\w+\s*:\s*[^=]*$")
 
 
@@ -94,6 +98,8 @@ def context_at(snapshot: Snapshot, offset: int) -> Context:
 
 def _in_line(before: str, found: Found) -> Context:
     stripped = before.strip()
+    if _NEW_NAME.match(before):
+        return found("nothing")
     if match := re.match(r"\s*use\s+(\S+)\s*\(", before):
         return found("module name", written=match.group(1))
     if re.match(r"\s*use\s+[\w./]*$", before):

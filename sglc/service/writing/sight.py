@@ -127,10 +127,8 @@ def type_of(snapshot: Snapshot, target: Target) -> ExpressionType | None:
 
 def _where_used(snapshot: Snapshot, target: Target) -> ExpressionType | None:
     """The type of a variable by the first place that reads it."""
-    for each in occurrences_of(snapshot).all:
-        if each.target == target and each.node is not None:
-            return snapshot.tables.type(each.node)
-    return None
+    node = occurrences_of(snapshot).read_first.get(target)
+    return None if node is None else snapshot.tables.type(node)
 
 
 def _anywhere(snapshot: Snapshot, written: ast.TypeExpression) -> ExpressionType | None:
