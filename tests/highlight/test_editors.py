@@ -7,6 +7,7 @@ generated ones; `SGLC_TEST_EXAMPLES=2000` in the environment makes these two tho
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -36,6 +37,12 @@ from strategies.programs.coloured_programs import (
 
 def programs(count: int) -> list[str]:
     return [*written_programs(), *generated_programs(examples(count))]
+
+
+def share(texts: list[str], step: int) -> list[str]:
+    """One text of so many in an ordinary run, all in a long one, without lone carriage returns: the editors
+    take them for ends of lines."""
+    return [text for text in texts[:: 1 if "SGLC_TEST_EXAMPLES" in os.environ else step] if "\r" not in text]
 
 
 def faults(texts: list[str], coloured: list[list[Span]], known: dict[str, str]) -> list[str]:
@@ -84,7 +91,7 @@ def test_highlightjs() -> None:
 @needs_vim
 @pytest.mark.slow
 def test_vim(tmp_path: Path) -> None:
-    texts = [text for text in programs(20)[::8] if "\r" not in text]
+    texts = share(programs(20), 8)
     kinds = {"".join(part.capitalize() for part in kind.split()): kind for kind in CLASSES}
     whole = {"sglInPrompt": "prompt", "sglInFence": "prompt", "sglInString": "string", "sglInJson": "json"}
 
@@ -101,7 +108,7 @@ def test_vim(tmp_path: Path) -> None:
 @needs_emacs
 @pytest.mark.slow
 def test_emacs(tmp_path: Path) -> None:
-    texts = [text for text in programs(20)[::4] if "\r" not in text]
+    texts = share(programs(20), 4)
     known = meanings(lambda each, kind: kind.replace(" ", "-"))
     assert faults(texts, by_emacs(texts, tmp_path), known) == []
 
