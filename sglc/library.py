@@ -97,7 +97,8 @@ class Library:
         """Path, whether of an included file, importer and answer of each lookup, in order."""
 
     def add(self, source: Source) -> None:
-        """Make a source known under its own file name, so that an import of that file finds this object.
+        """Make a source known under its own file name, so that an import of that file finds this object, and
+        an included text is its text.
 
         The first one is the main file: its project is the program's.
         """
@@ -140,7 +141,7 @@ class Library:
         return self._names.get(id(source), Path(source.name).stem)
 
     def read_text(self, path: str, importer: Source) -> str | None:
-        """Text of an included file beside the importer; None if there is no such file.
+        """Text of an included file beside the importer, as it was added if it was; None if there is none.
 
         Raises LibraryError where it is there but cannot be read as text, or lies outside of the project.
         """
@@ -153,6 +154,11 @@ class Library:
             for path, included, source, answer in self._asked
             if included and source is importer and not isinstance(answer, Source)
         ]
+
+    def included_files(self) -> frozenset[Path]:
+        """The files of the included texts that were asked for so far, whether they are there or not."""
+        asked = {_folder(importer) / path for path, included, importer, _ in self._asked if included}
+        return frozenset(path.resolve() for path in asked if "\0" not in str(path))
 
     def has_text(self, path: str, importer: Source, answer: str | LibraryError | None) -> bool:
         """Whether an included file, which is asked for now, is as it was told."""
@@ -231,6 +237,9 @@ class Library:
             reason = "an absolute path is one of this machine, whatever the project"
             raise LibraryError(reason, outside=True)
         target = self._allowed(_folder(importer) / path, importer)
+        known = self._sources.get(_key(target))
+        if known is not None:
+            return known.text.replace("\r\n", "\n").replace("\r", "\n")  # as a file is read
         return _read(target) if _is_file(target) else None
 
     def _allowed(self, path: Path, importer: Source) -> Path:

@@ -45,22 +45,11 @@ class Findings:
 
     def one(self, diagnostic: Diagnostic) -> types.Diagnostic:
         """One finding."""
-        span = diagnostic.span
-        return types.Diagnostic(
-            range=types.Range(types.Position(0, 0), types.Position(0, 0))
-            if span is None
-            else self.range(span),
-            message=told(diagnostic),
-            severity=_SEVERITIES[diagnostic.severity],
-            code=diagnostic.code,
-            source=SOURCE,
-            tags=[types.DiagnosticTag.Unnecessary] if diagnostic.code in _UNUSED else None,
-            related_information=[
-                types.DiagnosticRelatedInformation(self.location(label.span), label.text or "here")
-                for label in diagnostic.secondary
-            ]
-            or None,
-        )
+        related = [
+            types.DiagnosticRelatedInformation(self.location(label.span), label.text or "here")
+            for label in diagnostic.secondary
+        ]
+        return shown_alone(diagnostic, self._lines, related)
 
     def range(self, span: Span) -> types.Range:
         """The range of a span in its own file."""
@@ -104,6 +93,25 @@ class Findings:
             if module is not None and module.module.source is source:
                 return node.span
         return uses[0].span if uses else Span(self._snapshot.source, 0, 0)
+
+
+def shown_alone(
+    diagnostic: Diagnostic,
+    lines: Callable[[Source], Lines],
+    related: list[types.DiagnosticRelatedInformation] | None = None,
+) -> types.Diagnostic:
+    """A finding of one file; one without a place stands at its beginning."""
+    span = diagnostic.span
+    start = types.Position(0, 0)
+    return types.Diagnostic(
+        range=types.Range(start, start) if span is None else lines(span.source).range(span.start, span.end),
+        message=told(diagnostic),
+        severity=_SEVERITIES[diagnostic.severity],
+        code=diagnostic.code,
+        source=SOURCE,
+        tags=[types.DiagnosticTag.Unnecessary] if diagnostic.code in _UNUSED else None,
+        related_information=related or None,
+    )
 
 
 def told(diagnostic: Diagnostic) -> str:

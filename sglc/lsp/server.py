@@ -19,12 +19,14 @@ from sglc.lsp.places import Places
 from sglc.lsp.positions import Encoding
 from sglc.lsp.registering import answers, plain
 from sglc.lsp.session import MOST_CHECKS, Session
-from sglc.lsp.settings import Settings
+from sglc.lsp.settings import SECTION, Settings
 from sglc.lsp.tokenizers import Tokenizers
 from sglc.lsp.viewing import Viewing
 
 NAME = "sglc"
-WATCHED = ("**/*.sgl", "**/sgl.toml", "**/*.{md,txt,json,sql,ts,lark}")
+TAKEN_IN = ("**/sgl.toml", "**/*.{md,txt,json,sql,ts,lark}")
+"""Files that programs take in, and that of the project."""
+WATCHED = ("**/*.sgl", *TAKEN_IN)
 """Files whose changes may change what is found in open ones."""
 
 
@@ -32,7 +34,7 @@ def make_server(settings: Settings, actions: Actions) -> LanguageServer:
     """A server with all it answers, which is not started yet. `actions` does what it is told to do."""
     server = LanguageServer(NAME, __version__)
     session = Session(server)
-    session.settings = settings
+    session.settings = session.given = settings
     session.documents.allow_outside = settings.allow_outside
     Lifecycle(session).register()
     tokenizers = Tokenizers(session)
@@ -73,26 +75,31 @@ class Lifecycle:
         documents = params.capabilities.text_document
         session.pulls = documents is not None and documents.diagnostic is not None
         if params.initialization_options is not None:
-            session.configure(plain(params.initialization_options))
+            session.start(plain(params.initialization_options))
 
-    def initialized(self, params: types.InitializedParams) -> None:
-        """Ask to be told of files that change on the disk, where the client can tell."""
-        workspace = self.session.server.client_capabilities.workspace
-        watching = workspace.did_change_watched_files if workspace is not None else None
-        if watching is None or not watching.dynamic_registration:
-            return
-        watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in WATCHED]
-        wanted = types.Registration(
-            id="files",
-            method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-            register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers),
-        )
-        self.session.server.client_register_capability(types.RegistrationParams([wanted]))
+    async def initialized(self, params: types.InitializedParams) -> None:
+        """Ask to be told of more than programs, where the client can tell; take over its settings."""
+        server = self.session.server
+        wanted = registrations(server.client_capabilities)
+        if wanted:
+            server.client_register_capability(types.RegistrationParams(wanted))
+        await self._pull_settings()
+
+    async def _pull_settings(self) -> bool:
+        """Take over the settings of a client that can be asked for them; whether it can."""
+        server = self.session.server
+        workspace = server.client_capabilities.workspace
+        if workspace is None or not workspace.configuration:
+            return False
+        asked = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+        found = await server.workspace_configuration_async(asked)
+        self.session.configure(plain(found[0]) if found else None)
+        return True
 
     def did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         """A file was opened."""
         document = params.text_document
-        self.session.open(document.uri, document.text, document.version)
+        self.session.open(document.uri, document.text, document.version, document.language_id)
 
     def did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         """A file was edited."""
@@ -107,10 +114,12 @@ class Lifecycle:
         """Files were made, changed, renamed or deleted on the disk."""
         self.session.files_changed()
 
-    def did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
-        """The settings have changed."""
-        if params.settings is not None:
-            self.session.configure(plain(params.settings))
+    async def did_change_configuration(self, params: types.DidChangeConfigurationParams) -> None:
+        """The settings have changed: they come along, or are asked for."""
+        settings = plain(params.settings)
+        along = isinstance(settings, dict) and SECTION.partition(".")[0] in settings
+        if along or not await self._pull_settings():
+            self.session.configure(settings)
 
     def diagnostic(self, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         """All findings of a file, where the client asks for them."""
@@ -118,9 +127,39 @@ class Lifecycle:
         snapshot = session.snapshot(params.text_document.uri)
         found: Sequence[types.Diagnostic] = ()
         if snapshot is not None:
-            found = session.findings(snapshot).shown(session.documents.advice(snapshot))
+            advice = session.settings.advice
+            every = session.documents.advice(snapshot) if advice else snapshot.findings
+            found = session.findings(snapshot).shown(every)
             session.tidy(MOST_CHECKS)
         return types.RelatedFullDocumentDiagnosticReport(items=list(found))
+
+
+def registrations(client: types.ClientCapabilities) -> list[types.Registration]:
+    """What a client is asked to tell, of that which it can: files that change on the disk, its settings, and
+    texts that programs take in as they are in the editor."""
+    found = []
+    workspace = client.workspace
+    watching = workspace.did_change_watched_files if workspace is not None else None
+    if watching is not None and watching.dynamic_registration:
+        watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in WATCHED]
+        options: object = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        found.append(types.Registration("files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
+    settings = workspace.did_change_configuration if workspace is not None else None
+    if settings is not None and settings.dynamic_registration:
+        options = types.DidChangeConfigurationRegistrationOptions(SECTION)
+        found.append(types.Registration("settings", types.WORKSPACE_DID_CHANGE_CONFIGURATION, options))
+    documents = client.text_document
+    syncing = documents.synchronization if documents is not None else None
+    if syncing is not None and syncing.dynamic_registration:
+        texts = [types.TextDocumentFilterPattern(scheme="file", pattern=pattern) for pattern in TAKEN_IN]
+        plainly = types.TextDocumentRegistrationOptions(texts)
+        changes = types.TextDocumentChangeRegistrationOptions(types.TextDocumentSyncKind.Incremental, texts)
+        found += [
+            types.Registration("opened", types.TEXT_DOCUMENT_DID_OPEN, plainly),
+            types.Registration("changed", types.TEXT_DOCUMENT_DID_CHANGE, changes),
+            types.Registration("closed", types.TEXT_DOCUMENT_DID_CLOSE, plainly),
+        ]
+    return found
 
 
 def _root_of(params: types.InitializeParams) -> Path | None:

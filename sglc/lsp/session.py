@@ -11,10 +11,12 @@ from typing import Protocol
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from sglc.lsp.findings import Findings, Numbered
+from sglc.library import SUFFIX
+from sglc.lsp.findings import Findings, Numbered, shown_alone
 from sglc.lsp.places import Places
 from sglc.lsp.positions import Lines
 from sglc.lsp.settings import Settings, settings_of
+from sglc.project.file import FILE
 from sglc.service.core.documents import Document, Documents
 from sglc.service.core.snapshot import Snapshot
 from sglc.source import Source, Span
@@ -29,6 +31,8 @@ RESTING_CHECKS = 20
 """The same where the user rests."""
 OTHERS = 0.1
 """Seconds of rest after which programs that use an edited file are checked."""
+LANGUAGE = "sgl"
+"""What clients call the language of programs."""
 LARGEST = 4 * 1024 * 1024
 """Characters of a text that is looked at."""
 
@@ -46,6 +50,8 @@ class Session:
     def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.settings = Settings()
+        self.given = Settings()
+        """What holds where the client's configuration says nothing: what it was started with."""
         self.documents = Documents()
         self.places = Places()
         self.lines = Numbered()
@@ -56,16 +62,21 @@ class Session:
         self._versions: dict[Path, int | None] = {}
         self._checks = 0
         """Since garbage was looked for last."""
+        self._projects: dict[Path, list[types.Diagnostic]] = {}
+        """What was told of each `sgl.toml`."""
 
     # -- files ---------------------------------------------------------------------------------------
 
-    def open(self, uri: str, text: str, version: int) -> None:
-        """A file was opened."""
+    def open(self, uri: str, text: str, version: int, language: str) -> None:
+        """A file was opened: a program, or another one that programs may take in."""
         path = self.places.path(uri)
-        others = self.documents.open(path, text[:LARGEST])
+        program = language == LANGUAGE or path.suffix == SUFFIX
+        others = self.documents.open(path, text[:LARGEST], program=program)
         self._versions[path] = version
-        self._soon(path, 0)
+        if program:
+            self._soon(path, 0)
         self._tell_others(others)
+        self._later(Path(), "projects", 0)
 
     def change(self, uri: str, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
         """An open file was edited; what the client sends of others is left out."""
@@ -81,30 +92,43 @@ class Session:
         now = asyncio.get_running_loop().time()
         rested = now - self._edited.get(path, 0) > DEBOUNCE
         self._edited[path] = now
-        self._soon(path, 0 if rested else DEBOUNCE)
+        if document.program:
+            self._soon(path, 0 if rested else DEBOUNCE)
+        elif path.name == FILE:
+            self._later(Path(), "projects", 0 if rested else DEBOUNCE)
+            self._later(Path(), "views", OTHERS)
         self._tell_others(others)
 
     def close(self, uri: str) -> None:
         """A file was closed: nothing is said of it any more."""
         path = self.places.path(uri)
+        document = self.documents.get(path)
         others = self.documents.close(path)
         for key in [key for key in self._timers if key[0] == path]:
             self._timers.pop(key).cancel()
         self._versions.pop(path, None)
         self._edited.pop(path, None)
-        if not self.pulls:
+        if not self.pulls and document is not None and document.program:
             self._publish(uri, [], None)
         self.places.forget(uri)
         self._tell_others(others)
+        self._later(Path(), "projects", 0)
 
     def files_changed(self) -> None:
         """Files have changed that the client does not hold open."""
         self.documents.forget_files()
         self._tell_others([document.path for document in self.documents])
+        self._later(Path(), "projects", OTHERS)
+        self._later(Path(), "views", OTHERS)
+
+    def start(self, data: object) -> None:
+        """Take over what the client starts the server with."""
+        self.configure(data)
+        self.given = self.settings
 
     def configure(self, data: object) -> None:
         """Take over settings of the client."""
-        settings, problems = settings_of(data)
+        settings, problems = settings_of(data, self.given)
         for problem in problems:
             self.tell(problem, types.MessageType.Warning)
         if settings != self.settings:
@@ -158,14 +182,21 @@ class Session:
         that asks for them knows itself when it edits."""
         if self.pulls:
             return
-        self._later(path, "advice", ADVICE + delay)
+        if self.settings.advice:
+            self._later(path, "advice", ADVICE + delay)
         self._later(path, "check", delay)
 
     def _later(self, path: Path, what: str, delay: float) -> None:
         before = self._timers.pop((path, what), None)
         if before is not None:
             before.cancel()
-        action = {"check": self._check, "advice": self._advise, "refresh": self._refresh}[what]
+        action = {
+            "check": self._check,
+            "advice": self._advise,
+            "refresh": self._refresh,
+            "projects": self._check_projects,
+            "views": self._show_again,
+        }[what]
         self._timers[path, what] = asyncio.get_running_loop().call_later(delay, action, path)
 
     def _check(self, path: Path) -> None:
@@ -211,6 +242,32 @@ class Session:
         asked = capabilities.diagnostics if capabilities is not None else None
         if asked is not None and asked.refresh_support:
             self.server.workspace_diagnostic_refresh(None)
+
+    def _check_projects(self, path: Path) -> None:
+        """Tell what is wrong with each `sgl.toml` that counts, where that has changed. It is sent also to
+        clients that ask for diagnostics: they ask about programs."""
+        self._timers.pop((path, "projects"), None)
+        found = {
+            file: [shown_alone(each, self.lines) for each in faults]
+            for file, faults in self.documents.project_files().items()
+        }
+        for file in (*found, *(each for each in self._projects if each not in found)):
+            shown = found.get(file, [])
+            if shown != self._projects.get(file, []):
+                self._publish(self.places.uri(file), shown, self._versions.get(file))
+        self._projects = found
+
+    def _show_again(self, path: Path) -> None:
+        """Have the client ask for hints and lenses again, where it can: they depend on settings, and on the
+        model of the project."""
+        self._timers.pop((path, "views"), None)
+        capabilities = self.server.client_capabilities.workspace
+        hints = capabilities.inlay_hint if capabilities is not None else None
+        if hints is not None and hints.refresh_support:
+            self.server.workspace_inlay_hint_refresh(None)
+        lenses = capabilities.code_lens if capabilities is not None else None
+        if lenses is not None and lenses.refresh_support:
+            self.server.workspace_code_lens_refresh(None)
 
     def _publish(self, uri: str, shown: list[types.Diagnostic], version: int | None) -> None:
         self.server.text_document_publish_diagnostics(

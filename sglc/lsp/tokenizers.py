@@ -28,11 +28,10 @@ class Tokenizers:
         """The model whose tokens are counted for a file; empty where there is none of this machine."""
         if self._session.settings.model:
             return self._session.settings.model
-        from sglc.project.file import project_of
         from sglc.project.models import is_elsewhere
         from sglc.types.model_use import MAIN
 
-        model = project_of(path)[0].models.get(MAIN, "")
+        model = self._session.documents.project(path)[0].models.get(MAIN, "")
         return "" if is_elsewhere(model) else model
 
     async def of(self, path: Path) -> Tokenizer | None:

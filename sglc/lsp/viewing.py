@@ -100,7 +100,7 @@ class Viewing:
     async def hints(self, params: types.InlayHintParams) -> list[types.InlayHint]:
         """What is written between the words of some lines."""
         snapshot = self._of(params.text_document)
-        if snapshot is None:
+        if snapshot is None or not self.session.settings.hints:
             return []
         lines = self.session.lines(snapshot.source)
         start, end = lines.offset(params.range.start), lines.offset(params.range.end)
@@ -176,8 +176,9 @@ class Viewing:
         """What can be done with declarations. The commands are the client's: `sgl.run` and its like, each
         with one object, `uri` and `function` or `test`."""
         snapshot = self._of(params.text_document)
+        wanted = snapshot is not None and self.session.settings.lenses
         found = []
-        for each in [] if snapshot is None else lenses(snapshot):
+        for each in lenses(snapshot) if snapshot is not None and wanted else []:
             argument = {"uri": params.text_document.uri, each.subject: each.name}
             name = f"{self.session.settings.commands}.{each.action}"
             command = types.Command(each.title, name, arguments=[argument])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -46,11 +46,17 @@ def find(program: Path) -> Path | None:
     return next((each / FILE for each in (folder, *folder.parents) if (each / FILE).is_file()), None)
 
 
-def project_of(program: Path) -> tuple[Project, list[Diagnostic]]:
-    """The project that a program belongs to, and what is wrong with its file."""
+def project_of(
+    program: Path, text_of: Callable[[Path], str | None] = lambda path: None
+) -> tuple[Project, list[Diagnostic]]:
+    """The project that a program belongs to, and what is wrong with its file. `text_of` may know the file's
+    text otherwise than as it is saved."""
     path = find(program)
     if path is None:
         return Project(), []
+    known = text_of(path)
+    if known is not None:
+        return read(path, known)
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)

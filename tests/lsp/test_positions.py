@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from sglc.lsp.places import Places
 from sglc.lsp.positions import Encoding, Lines
-from sglc.lsp.settings import settings_of
+from sglc.lsp.settings import Settings, settings_of
 
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 TEXTS = st.text(st.sampled_from("ab é😀\n\r\t\u2028"), max_size=40)
@@ -74,10 +74,16 @@ def test_addresses_of_files_and_buffers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [3, [], "x", {"model": 1}, {"allowOutside": "yes"}, {"commands": "rm"}])
 def test_wrong_settings_are_told_and_left_out(data: object) -> None:
-    settings, problems = settings_of(data)
+    settings, problems = settings_of(data, Settings())
     assert problems and not settings.model and not settings.allow_outside and settings.commands == "sgl"
 
 
 def test_settings_may_be_wrapped() -> None:
-    assert settings_of({"sglc": {"lsp": {"model": "smollm2"}}})[0].model == "smollm2"
-    assert settings_of(None) == settings_of({})
+    assert settings_of({"sglc": {"lsp": {"model": "smollm2"}}}, Settings())[0].model == "smollm2"
+
+
+def test_settings_that_are_left_out_are_as_they_were_given() -> None:
+    given = Settings(model="smollm2", hints=False)
+    for data in (None, {}, {"sglc": {"lsp": None}}, {"model": None}):
+        assert settings_of(data, given) == (given, [])
+    assert settings_of({"hints": True}, given)[0] == Settings(model="smollm2")

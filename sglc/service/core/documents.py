@@ -14,6 +14,7 @@ from sglc.check.core.result import CheckedProgram
 from sglc.check.program import Reader, Workspace
 from sglc.diagnostics.diagnostic import Diagnostic
 from sglc.library import MAX_BYTES, SUFFIX, Library, project_root, read_source
+from sglc.project.file import FILE, Project, find, project_of
 from sglc.service.core.snapshot import Snapshot, snapshot_of
 from sglc.source import Source
 from sglc.syntax.parse import parse
@@ -25,10 +26,11 @@ _SKIPPED = frozenset(("node_modules", "__pycache__", "build", "dist"))
 
 
 class Document:
-    """An open file."""
+    """An open file: a program, or a text that programs may take in."""
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path, text: str, *, program: bool = True) -> None:
         self.path = path
+        self.program = program
         self.source = Source(str(path), text)
         self.snapshot: Snapshot | None = None
         self.reader = PieceReader()
@@ -52,18 +54,19 @@ class Documents:
 
     # -- what is open --------------------------------------------------------------------------------
 
-    def open(self, path: Path, text: str) -> list[Path]:
-        """Open a file with the text that the editor shows; the other open files whose programs use it."""
-        self._open[path] = Document(path, text)
+    def open(self, path: Path, text: str, *, program: bool = True) -> list[Path]:
+        """Open a file with the text that the editor shows; the other open programs that take it in. What is
+        no `program` is never checked itself."""
+        self._open[path] = Document(path, text, program=program)
         return self._outdate(path)
 
     def change(self, path: Path, text: str) -> list[Path]:
-        """Replace the text of an open file; the other open files whose programs use it."""
+        """Replace the text of an open file; the other open programs that take it in."""
         self._open[path].put(text)
         return self._outdate(path)
 
     def close(self, path: Path) -> list[Path]:
-        """Close a file; from now on what is saved counts. The open files whose programs use it."""
+        """Close a file; from now on what is saved counts. The open programs that take it in."""
         self._open.pop(path, None)
         return self._outdate(path)
 
@@ -77,22 +80,26 @@ class Documents:
         return self._open.get(path)
 
     def __iter__(self) -> Iterator[Document]:
-        return iter(tuple(self._open.values()))
+        """The programs."""
+        return iter([each for each in self._open.values() if each.program])
 
     def _outdate(self, path: Path) -> list[Path]:
         """Drop the snapshots that a file has a part in, or might have if it were there; what has none now."""
         target = path.resolve()
-        for document in self._open.values():
+        for document in self:
             snapshot = document.snapshot
             if snapshot is not None and document.path != path and _takes_in(snapshot, target):
                 document.snapshot = None
-        return [each.path for each in self._open.values() if each.snapshot is None and each.path != path]
+        return [each.path for each in self if each.snapshot is None and each.path != path]
 
     # -- snapshots -----------------------------------------------------------------------------------
 
     def snapshot(self, path: Path) -> Snapshot | None:
-        """What is known of a file now, as it is open or else saved; None where it cannot be read."""
+        """What is known of a program now, as it is open or else saved; None where it cannot be read, or the
+        file is open as another text."""
         document = self._open.get(path)
+        if document is not None and not document.program:
+            return None
         if document is None:
             source, _ = read_source(path)
             return None if source is None else self._checked(path, self._workspace.known(source), parse)
@@ -105,7 +112,7 @@ class Documents:
         library.add(source)
         for document in self._open.values():
             library.add(document.source)
-        return snapshot_of(self._workspace, path, source, library, read)
+        return snapshot_of(self._workspace, path, source, library, read, lambda of: self.project(of)[0])
 
     def source(self, path: Path) -> Source | None:
         """The text of a file as it is open, or else saved."""
@@ -131,6 +138,21 @@ class Documents:
 
     # -- the project ---------------------------------------------------------------------------------
 
+    def project(self, program: Path) -> tuple[Project, list[Diagnostic]]:
+        """What the `sgl.toml` of a program says, as it is open or else saved, and what is wrong with it."""
+        return project_of(program, self._text_of_project)
+
+    def project_files(self) -> dict[Path, list[Diagnostic]]:
+        """What is wrong with each `sgl.toml` that is open or counts for an open program."""
+        opened = (each.path for each in self._open.values() if not each.program and each.path.name == FILE)
+        counting = (find(each.path) for each in self)
+        paths = dict.fromkeys(path.resolve() for path in (*opened, *counting) if path is not None)
+        return {path: self.project(path)[1] for path in paths}
+
+    def _text_of_project(self, path: Path) -> str | None:
+        opened = (each.source.text for each in self._open.values() if each.path.resolve() == path)
+        return next(opened, None)
+
     def programs_with(self, word: str, around: Snapshot) -> Iterator[Snapshot]:
         """The programs of a file's project whose texts have a word in them, as main files: first the file
         itself, then those that are open, then those that are saved."""
@@ -151,9 +173,9 @@ class Documents:
 
 
 def _takes_in(snapshot: Snapshot, path: Path) -> bool:
-    """Whether a file is a module of a program, or may be one that was not found."""
+    """Whether a file is a module or an included text of a program, or may be one that was not found."""
     lost = any(each.code in ("E0213", "E0214") for each in snapshot.findings)
-    return path in snapshot.paths or (lost and path.suffix == SUFFIX)
+    return path in snapshot.paths or path in snapshot.included or (lost and path.suffix == SUFFIX)
 
 
 def _programs_below(root: Path) -> Iterator[Path]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sglc.check.core.context import ModuleContext
 from sglc.check.core.result import CheckedModule, CheckedProgram, ExpressionType, HoleFacts, Symbol
@@ -14,6 +15,9 @@ from sglc.library import Library
 from sglc.source import Source
 from sglc.syntax.tree import ast
 from sglc.types.type import Type
+
+if TYPE_CHECKING:
+    from sglc.project.file import Project
 
 
 class Tables:
@@ -56,6 +60,7 @@ class Snapshot:
         findings: list[Diagnostic],
         library: Library,
         generic: Mapping[int, Sequence[ModuleContext]],
+        project_of: Callable[[Path], Project],
     ) -> None:
         self.path = path
         self.source = source
@@ -63,6 +68,7 @@ class Snapshot:
         self.findings = findings
         self.library = library
         self._generic = generic
+        self._project_of = project_of
         self._tables: dict[int, Tables] = {}
         self.known: dict[tuple[str, int], object] = {}
         """What answers have found and may ask for again."""
@@ -106,6 +112,16 @@ class Snapshot:
         found = (self.library.path_of(module.module.source) for module in self.checked.modules)
         return frozenset(path for path in found if path is not None)
 
+    @cached_property
+    def included(self) -> frozenset[Path]:
+        """The files of the texts that the program includes, also where they are not there."""
+        return self.library.included_files()
+
+    @cached_property
+    def project(self) -> Project:
+        """What the `sgl.toml` of the file says."""
+        return self._project_of(self.path)
+
     def path_of(self, source: Source) -> Path:
         """The file that a source of the program was read from."""
         found = self.library.path_of(source)
@@ -122,7 +138,21 @@ class Snapshot:
         return next((each for each in self.checked.modules if each.module.source is source), None)
 
 
-def snapshot_of(workspace: Workspace, path: Path, source: Source, library: Library, read: Reader) -> Snapshot:
+def saved_project(path: Path) -> Project:
+    """What the saved `sgl.toml` of a program says."""
+    from sglc.project.file import project_of
+
+    return project_of(path)[0]
+
+
+def snapshot_of(
+    workspace: Workspace,
+    path: Path,
+    source: Source,
+    library: Library,
+    read: Reader,
+    project_of: Callable[[Path], Project] = saved_project,
+) -> Snapshot:
     """Check a source and keep all that was found. `library` is one of the workspace, which knows the source;
     snapshots of it that `read` made before do not hold any more."""
     checked, findings = workspace.check(source, library, read)
@@ -132,7 +162,7 @@ def snapshot_of(workspace: Workspace, path: Path, source: Source, library: Libra
         for kept in workspace.kept.values()
         if kept.checker.generic
     }
-    return Snapshot(path, source, checked, findings, library, generic)
+    return Snapshot(path, source, checked, findings, library, generic, project_of)
 
 
 def standard_file(source: Source) -> Path:

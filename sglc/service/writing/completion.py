@@ -362,11 +362,10 @@ class _Completer:
                 yield Item(entry.name + ("/" if entry.is_dir() else ""), "file", "")
 
     def _models(self) -> Iterator[Item]:
-        from sglc.project.file import project_of
         from sglc.syntax.tree.spans import walk
 
         named = [each for each in walk(self.snapshot.tree.declarations) if isinstance(each, ast.ModelName)]
-        known = {each.name.text for each in named} | set(project_of(self.snapshot.path)[0].models)
+        known = {each.name.text for each in named} | set(self.snapshot.project.models)
         yield from (Item(name, "model", "") for name in sorted(known))
 
 

@@ -16,6 +16,7 @@ from pytest_lsp.client import make_test_lsp_client
 T = TypeVar("T")
 PATIENCE = 60
 """Seconds after which a client gives up; nothing is decided by it."""
+NEVER = [types.Diagnostic(types.Range(types.Position(0, 0), types.Position(0, 0)), "nothing was sent yet")]
 MARK = "‸"
 """Where the cursor stands in texts of tests."""
 
@@ -38,7 +39,8 @@ class Editor:
         uri = self.uri(name)
         self._texts[uri] = text = text.replace(MARK, "")
         self._versions[uri] = 1
-        item = types.TextDocumentItem(uri, "sgl", 1, text)
+        language = "sgl" if ":" in name or name.endswith(".sgl") else "plaintext"
+        item = types.TextDocumentItem(uri, language, 1, text)
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return uri
 
@@ -58,6 +60,13 @@ class Editor:
         """Close a file."""
         known = types.TextDocumentIdentifier(self.uri(name))
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(known))
+
+    async def until(self, name: str, codes: list[str]) -> list[types.Diagnostic]:
+        """Wait until the diagnostics of a file have these codes; what was sent before counts."""
+        uri = self.uri(name)
+        while [each.code for each in self.client.diagnostics.get(uri, NEVER)] != codes:
+            await self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        return list(self.client.diagnostics[uri])
 
     def document(self, name: str) -> types.TextDocumentIdentifier:
         """A file, as parameters name it."""
@@ -120,11 +129,15 @@ def with_editor(
     capabilities: types.ClientCapabilities | None = None,
     options: object = None,
     arguments: tuple[str, ...] = (),
+    prepare: Callable[[LanguageClient], None] | None = None,
 ) -> T:
-    """Run a scenario with a client and a server of its own, which are both gone afterwards."""
+    """Run a scenario with a client and a server of its own, which are both gone afterwards. `prepare` gets
+    the client before it begins."""
 
     async def run() -> T:
         client = make_test_lsp_client()
+        if prepare is not None:
+            prepare(client)
         await client.start_io(sys.executable, "-P", "-m", "sglc", "lsp", *arguments)
         try:
             await client.initialize_session(
