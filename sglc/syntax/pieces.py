@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, Literal
 
 from sglc.diagnostics.diagnostic import Diagnostic, Edit, Label
 from sglc.source import Source, Span
 from sglc.syntax.errors.core.reporter import MAX_DIAGNOSTICS
 from sglc.syntax.errors.core.sound_edits import MOST, with_sound_edits
 from sglc.syntax.lexer.layout import LINE_WORDS
+from sglc.syntax.lexer.tokens import LexedText
 from sglc.syntax.limits import LONG_LINE, MAX_CHARACTERS, too_deep, unreadable
 from sglc.syntax.parse import MANY_TOKENS, in_order, parse
 from sglc.syntax.parser import Parser
@@ -31,6 +34,11 @@ _BEGINS = re.compile(
 _LAST = "const last__ = 1\n"
 """What stands behind a piece while it is read."""
 
+GOES_ON: Final = "goes on"
+"""A piece that is read as one with the next: a bracket is open in it that may be closed there, or it is the
+first and has nothing that can be read."""
+MOST_JOINS = 8
+"""Pieces of a text that are read again with the next one; the whole is read where there are more."""
 _FAR_REACHING = frozenset(("deep", "tab indentation"))
 """Faults of the lexer behind which nothing is read, or that are told with regard to all of the file."""
 
@@ -49,8 +57,9 @@ class _Piece:
     strays: list[Diagnostic]
     doc: str
     base: int
-    alone: bool
-    """Whether its faults are told as they are only where no other piece has any."""
+    dedents: tuple[int, int] | None
+    """Of the first and of the last fault of its tokens the column, if it is one of indentation; else -1. Of
+    such faults in a row with the same column one is told."""
     spans: list[Span] = field(default_factory=list)
 
     def move(self, source: Source, base: int) -> None:
@@ -94,25 +103,25 @@ class PieceReader:
         pieces: list[_Piece] = []
         self.read = 0
         whole = True
-        for key, base in _cut(text):
-            waiting = pool.get(key)
-            piece = waiting.pop() if waiting else None
-            if piece is None:
-                self.read += 1
-                piece = _read(source.name, key, "\t" in text)
-                if piece is None:
-                    whole = False
-                    continue
-            self._known.setdefault(key, []).append(piece)
-            pieces.append(piece)
-            piece.move(source, base)
-        if not whole:
+        waiting, joins = "", 0
+        for (own, behind, _), start in _cut(text):
+            key, base = (waiting + own, behind, start == len(waiting)), start - len(waiting)
+            piece = self._piece(source.name, key, pool, "\t" in text)
+            waiting = key[0] if piece is GOES_ON and joins < MOST_JOINS else ""
+            joins += bool(waiting)
+            if isinstance(piece, _Piece):
+                self._known.setdefault(key, []).append(piece)
+                pieces.append(piece)
+                piece.move(source, base)
+            elif not waiting:
+                whole = False
+        if not whole or waiting:
             return None
         found = [each for piece in pieces for each in piece.found]
         if not any(each.severity == "error" for each in found):
             found += [each for piece in pieces for each in piece.strays]
-        faulty = [piece for piece in pieces if piece.found]
-        if len(faulty) > 1 and any(piece.alone for piece in faulty):
+        dedents = [piece.dedents for piece in pieces if piece.dedents is not None]
+        if any(last[1] == first[0] >= 0 for last, first in pairwise(dedents)):
             return None
         edits = sum(bool(each.edits) for each in found)
         if found and (len(found) >= MAX_DIAGNOSTICS or edits > MOST or not pieces[0].declarations):
@@ -120,10 +129,21 @@ class PieceReader:
         declarations = tuple(node for piece in pieces for node in piece.declarations)
         return ast.Module(source, declarations, pieces[0].doc if pieces else ""), in_order(found)
 
+    def _piece(
+        self, name: str, key: Key, pool: dict[Key, list[_Piece]], tabs: bool
+    ) -> _Piece | Literal["goes on"] | None:
+        """A piece as it was, else as `_read` reads it."""
+        known = pool.get(key)
+        if known:
+            return known.pop()
+        self.read += 1
+        return _read(name, key, tabs)
+
 
 def _cut(text: str) -> list[tuple[Key, int]]:
     """The pieces of a text with the places where they begin."""
-    matches = [match for match in _BEGINS.finditer(text) if match.start() > 0]
+    matches = list(_BEGINS.finditer(text))
+    del matches[:1]  # what stands before the first declaration is read with it
     starts = [0, *(match.start() for match in matches)]
     # Up to the word, so that comments between two pieces show how the upper one ends.
     behind = [text[match.start() : match.end()] + match.group(2) for match in matches]
@@ -135,8 +155,9 @@ def _cut(text: str) -> list[tuple[Key, int]]:
     return found
 
 
-def _read(name: str, key: Key, tabs: bool) -> _Piece | None:
-    """Read one piece; None where what it is read as may depend on other pieces."""
+def _read(name: str, key: Key, tabs: bool) -> _Piece | Literal["goes on"] | None:
+    """Read one piece; None where what it is read as may depend on other pieces, `GOES_ON` where on the next
+    alone."""
     text, behind, first = key
     if "/*" in text or text.count('"""') % 2:
         return None  # what is open may end in another piece
@@ -148,13 +169,15 @@ def _read(name: str, key: Key, tabs: bool) -> _Piece | None:
     read = _declarations(source)
     if read is None:
         return None
-    parser, declarations, kinds = read
+    parser, declarations, lexed = read
     if tail:
         if not declarations or declarations[-1].span.start < len(text):
             return None
-        if "bracket" in kinds and word is not None and (word[1] not in LINE_WORDS or word[2]):
-            return None  # the bracket may go on in the next piece
+        if word is not None and (word[1] not in LINE_WORDS or word[2]) and _is_open(lexed, len(text)):
+            return GOES_ON
         declarations = declarations[:-1]
+        if first and not declarations and parser.reporter.diagnostics:
+            return GOES_ON  # the documentation of the module ends at its first declaration
     reporter = parser.reporter
     if reporter.diagnostics and tabs:
         return None
@@ -170,21 +193,32 @@ def _read(name: str, key: Key, tabs: bool) -> _Piece | None:
     ]
     if any(each.edits for each in found):
         found = with_sound_edits(found, source, lambda other: _faults(name, other))
-    piece = _Piece(declarations, found, strays, doc, 0, "dedent" in kinds)
+    ends = (lexed.faults[0], lexed.faults[-1]) if lexed.faults else ()
+    columns = [each.end - each.start if each.kind == "dedent" else -1 for each in ends]
+    dedents = (columns[0], columns[1]) if columns else None
+    piece = _Piece(declarations, found, strays, doc, 0, dedents)
     piece.spans = list({id(span): span for span in _spans((declarations, found, strays))}.values())
     return piece
 
 
-def _declarations(source: Source) -> tuple[Parser, tuple[ast.Declaration, ...], set[str]] | None:
+def _is_open(lexed: LexedText, end: int) -> bool:
+    """Whether a bracket is open in the last line before an offset: one that was left open in a line above
+    has ended with that."""
+    kinds, starts = lexed.tokens.kinds, lexed.tokens.starts
+    lines = [start for kind, start in zip(kinds, starts, strict=True) if kind == "_NEWLINE" and start <= end]
+    begins = lines[-2] if len(lines) > 1 else -1
+    return any(fault.kind == "bracket" and fault.start >= begins for fault in lexed.faults)
+
+
+def _declarations(source: Source) -> tuple[Parser, tuple[ast.Declaration, ...], LexedText] | None:
     parser = Parser(source)
     declarations, lexed = parser.module()
-    kinds = {fault.kind for fault in lexed.faults}
-    if kinds & _FAR_REACHING:
+    if any(fault.kind in _FAR_REACHING for fault in lexed.faults):
         return None
     longest = max(map(len, source.text.splitlines()), default=0)
     if lexed.longest > MANY_TOKENS or longest > LONG_LINE:
         declarations = too_deep(declarations, parser.reporter.diagnostics)
-    return parser, declarations, kinds
+    return parser, declarations, lexed
 
 
 def _faults(name: str, text: str) -> list[Diagnostic]:

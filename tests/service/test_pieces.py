@@ -73,6 +73,35 @@ def test_only_what_has_changed_is_read() -> None:
     assert reader.read == 1
 
 
+@pytest.mark.parametrize(
+    "line", ["fn ask(a: str) -> in", "record New:", "    let n = f3(", "junk", "  b", "("]
+)
+@pytest.mark.parametrize("place", [0, 3, 13, -1], ids=str)
+def test_lines_that_meet_other_declarations(line: str, place: int) -> None:
+    body = "fn f{0}(a: int) -> int:\n    if a > {0}:\n        return a\n    return 1"
+    declared = [("pure " if number % 3 else "") + body.format(number) for number in range(9)]
+    lines = ["# Of the file.", "", *"\n\n".join(declared).split("\n"), ""]
+    lines.insert(place, line)
+    reader = PieceReader()
+    for text in ("\n".join(lines), "\n".join([*lines[:-12], "      c", *lines[-12:]])):
+        assert_same(text, reader)
+        assert reader.read >= 0, "the whole was read"
+
+
+def test_faults_of_indentation_in_a_row_are_told_once() -> None:
+    body = "fn f{n}(a: int) -> int:\n    if a > 1:\n        return a\n{blanks}return 1\n\n"
+    for columns in ((2, 2), (2, 6), (6, 6, 6), (2, 6, 2)):
+        text = "".join(body.format(n=n, blanks=" " * column) for n, column in enumerate(columns))
+        assert_same(text, PieceReader())
+
+
+def test_many_open_brackets_are_read_at_once() -> None:
+    text = "pure fn f(\n" * 300
+    reader = PieceReader()
+    assert_same(text, reader)
+    assert reader.read < 0
+
+
 @pytest.mark.slow
 def test_checks_of_pieces_find_what_whole_checks_find() -> None:
     texts = programs()
