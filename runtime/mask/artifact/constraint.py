@@ -26,6 +26,7 @@ from sglc.runtime.mask.automaton.machine import Machine
 from sglc.runtime.mask.automaton.protocol import FINAL
 from sglc.runtime.mask.constraint import Constraint
 from sglc.runtime.mask.mask_cache import MOST_TRANSITIONS
+from sglc.runtime.mask.mask_trace import MaskTrace
 from sglc.runtime.mask.matcher import Matcher
 from sglc.runtime.mask.vocabulary.mask_row import Mask
 from sglc.runtime.mask.vocabulary.vocabulary import Vocabulary
@@ -273,6 +274,10 @@ class TabledMatcher(Matcher):
         store, config = self._store, self._config
         return config < store.known or config in store.masks
 
+    def trace_mask(self) -> MaskTrace:
+        """What finding the mask takes without tables; see `Matcher`."""
+        return self._compiled_matcher().trace_mask()
+
     def forced(self) -> bytes:
         """The bytes without an alternative, of the tables where they have them; else of the machine, which
         compiles the constraint."""
@@ -286,11 +291,24 @@ class TabledMatcher(Matcher):
 
     def following(self) -> int:
         """How many bytes may come next; the machine is asked only where some byte has no token."""
+        legal = self._legal_bytes()
+        return self._compiled_matcher().following() if legal is None else int(np.count_nonzero(legal))
+
+    def next_bytes(self) -> bytes:
+        """The bytes that may come next, ascending; see `following`."""
+        legal = self._legal_bytes()
+        if legal is None:
+            return self._compiled_matcher().next_bytes()
+        return np.flatnonzero(legal).astype(np.uint8).tobytes()
+
+    def words(self, count: int = 20, longest: int = 64) -> list[bytes]:
+        """Words that may come next, of the machine, which compiles the constraint."""
+        return self._compiled_matcher().words(count, longest)
+
+    def _legal_bytes(self) -> np.ndarray | None:
+        """By byte, whether it may come next, by the mask; None where some byte has no token."""
         tokens = byte_tokens(self._store.vocabulary)
-        if tokens.min() < 0:
-            return self._compiled_matcher().following()
-        row = self.mask()
-        return int(np.count_nonzero(row[tokens >> 5] >> (tokens & 31) & 1))
+        return None if tokens.min() < 0 else self.mask()[tokens >> 5] >> (tokens & 31) & 1
 
     def shortest_completion(self) -> bytes:
         """A shortest ending, of the tables where they have it; else of the machine, which compiles the
