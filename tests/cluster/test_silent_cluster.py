@@ -43,6 +43,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType
     monkeypatch.delitem(sys.modules, "ray", raising=False)
     module = importlib.import_module("ray")
     monkeypatch.setattr(module, "GONE", tmp_path / "gone")
+    monkeypatch.setattr(module, "FOREVER", 0.2)
     monkeypatch.setattr(ray_links, "CLOSING", 0.2)
     yield module
     module.GONE.unlink(missing_ok=True)
@@ -85,7 +86,7 @@ def test_lines_keep_their_order_and_a_silent_cluster_blocks_nobody(
         assert [await link.receive() for _ in range(20)] == [str(number) for number in range(20)]
         fake.GONE.touch()
         for number in range(20):
-            link.send(str(number))  # would block where it is called in the loop
+            link.send(str(number))
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await link.receive()
@@ -97,6 +98,7 @@ def test_lines_keep_their_order_and_a_silent_cluster_blocks_nobody(
 
     asyncio.run(whole())
     assert heard[:20] == [str(number) for number in range(20)]
+    assert fake.BLOCKED and threading.main_thread().name not in fake.BLOCKED
 
 
 def test_no_worker_is_started_where_the_cluster_is_lost(fake: ModuleType, head: str) -> None:

@@ -16,11 +16,15 @@ from pathlib import Path
 
 GONE = Path(os.environ.get("FAKE_RAY_GONE", "/nonexistent/gone"))
 FOREVER = 3600.0
+BLOCKED: set[str] = set()
+"""Names of threads in which a call has blocked."""
 _connected = False
 
 
 def _blocks() -> None:
     end = time.monotonic() + FOREVER
+    if GONE.exists():
+        BLOCKED.add(threading.current_thread().name)
     while GONE.exists() and time.monotonic() < end:
         time.sleep(0.01)
 
