@@ -24,6 +24,9 @@ from sglc.types.values import EnumValue, RecordValue
 LONGEST_LINE = 128 * 1024 * 1024
 """Bytes. Rows of `sglc run --data` have at most half of it."""
 
+END = '{"end"'
+"""How the last message to a worker begins."""
+
 
 class Garbled(Exception):
     """A line that is none of these."""

@@ -28,6 +28,7 @@ from typing import Protocol, TypeVar, cast
 
 from sglc.runtime.cluster.daemon_calls import DaemonCalls
 from sglc.runtime.cluster.links import Link, Starter
+from sglc.runtime.cluster.messages import END
 from sglc.runtime.cluster.scaling import Sizes
 from sglc.runtime.errors import ArgumentError
 
@@ -38,7 +39,7 @@ INWARD, OUTWARD = "inward", "outward"
 CONNECTING = 10.0
 """Seconds in which a cluster must answer."""
 CLOSING = 1.0
-"""Seconds in which Ray must end an actor; then it is left to the end of the job."""
+"""Seconds in which Ray must tell an actor to end, and end it; then it is left to the end of the job."""
 LEAVING = 2.0
 """Seconds in which the cluster must be left at the end of the process."""
 AUTO_CONNECT = "RAY_ENABLE_AUTO_CONNECT"
@@ -189,6 +190,10 @@ class RayLink:
     def send(self, line: str) -> None:
         """See `Link.send`."""
         self._calls.put(lambda: self._actor.put.remote(line))  # raises where Ray knows that it is dead
+        if line.startswith(END):
+            said = threading.Event()
+            self._calls.put(said.set)
+            self._loop.call_later(CLOSING, self._give_up, said)
 
     async def receive(self) -> str | bytes | None:
         """See `Link.receive`."""
@@ -200,6 +205,11 @@ class RayLink:
         """See `Link.close`."""
         with suppress(Exception):  # Ray has a dozen classes for what is no more; or it does not answer
             await self._calls.result(lambda: self._ray.kill(self._actor), CLOSING)
+
+    def _give_up(self, said: threading.Event) -> None:
+        """Hear no more of an actor that could not even be told to end."""
+        if not said.is_set():
+            self._told.put_nowait([])
 
     def _take(self) -> None:
         """Take what the actor tells until it is no more."""

@@ -19,6 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 
 from sglc.runtime.cluster.messages import (
+    END,
     LONGEST_LINE,
     Garbled,
     asked_of,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 TICK = 0.25
 """Seconds between two tellings of figures."""
-END = b'{"end"'
-"""How the last message begins."""
 METRICS_TICKS = 8
 """Ticks between two tellings of metrics that nobody asked for; what a worker counted since is lost where it
 dies."""
@@ -184,7 +183,7 @@ def main(descriptor: int) -> None:
         def listen() -> None:
             for line in lines_of(connection.makefile("rb")):
                 loop.call_soon_threadsafe(partial(lines.put_nowait, line))
-                if line.startswith(END):
+                if line.startswith(END.encode()):
                     return  # told to end in peace: the engine may have something to keep
             os._exit(0)
 

@@ -28,6 +28,7 @@ from clustering.served_workers import until
 from command_line_files import write
 from sglc.runtime.cluster import ray_links
 from sglc.runtime.cluster.daemon_calls import DaemonCalls
+from sglc.runtime.cluster.messages import written
 from sglc.runtime.cluster.pool import Pool
 from sglc.runtime.cluster.scaling import Sizes
 from sglc.runtime.errors import ArgumentError
@@ -43,7 +44,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType
     monkeypatch.delitem(sys.modules, "ray", raising=False)
     module = importlib.import_module("ray")
     monkeypatch.setattr(module, "GONE", tmp_path / "gone")
-    monkeypatch.setattr(module, "FOREVER", 0.2)
+    monkeypatch.setattr(module, "FOREVER", 5.0)
     monkeypatch.setattr(ray_links, "CLOSING", 0.2)
     yield module
     module.GONE.unlink(missing_ok=True)
@@ -85,11 +86,12 @@ def test_lines_keep_their_order_and_a_silent_cluster_blocks_nobody(
             link.send(str(number))
         assert [await link.receive() for _ in range(20)] == [str(number) for number in range(20)]
         fake.GONE.touch()
-        for number in range(20):
-            link.send(str(number))
+        link.send("lost")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await link.receive()
+        link.send(written(end=True))
+        assert await link.receive() is None  # it could not be told to end
         await link.close()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
