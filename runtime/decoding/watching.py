@@ -47,7 +47,7 @@ class SearchLook:
     told: str
     """The same in words."""
     texts: tuple[SearchText, ...]
-    """The texts that it holds, of walks also those before; the newest or likeliest MOST_TEXTS."""
+    """The texts that it holds, of walks also those before; the newest or most probable MOST_TEXTS."""
     which: int | None = None
     """At a token the number of the text that it goes on."""
 

@@ -84,7 +84,7 @@ class BeamDecoder:
                     beams = await self._round(beams)
                     if beams:
                         await self._watched("round", beams, self._told(beams))
-                await self._watched("end", [], "the likeliest text is kept")
+                await self._watched("end", [], "the most probable text is kept")
                 return self._result(root)
             finally:
                 for beam in (*beams, *self._finished.values(), *self._cut):
@@ -263,7 +263,7 @@ class BeamDecoder:
     def _look(
         self, moment: Moment, beams: Sequence[_Beam], told: str, which: int | None = None
     ) -> SearchLook:
-        """The beams, and behind them the texts that have ended, the likeliest first."""
+        """The beams, and behind them the texts that have ended, the most probable first."""
         ended = sorted(self._finished.values(), key=lambda beam: -beam.rank)
         cut = sorted(self._cut, key=lambda beam: -beam.rank)
         best = next(iter((*ended, *cut)), None) if moment == "end" else None

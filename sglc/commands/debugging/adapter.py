@@ -72,7 +72,7 @@ class ReadyRun:
         """Run to the end."""
         running = self._running
         heard = Narrator(self.program, _Sink(self._text), running.debuggee.code.name)
-        came = await running.work(heard)
+        came = await running.whole(heard)
         heard.finish()
         warnings = "\n".join(map(render, came.warnings))
         if not came.failures:

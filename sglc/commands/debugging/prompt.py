@@ -112,7 +112,7 @@ def at_terminal(
     results: list[Came] = []
 
     async def run() -> str:
-        results.append(await running.work(running.unseen()))
+        results.append(await running.whole(running.unseen()))
         return results[-1].told
 
     face = TerminalFace(program.program, run, visible)

@@ -32,7 +32,7 @@ class Came:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-Work = Callable[[Narrator], Awaitable[Came]]
+Whole = Callable[[Narrator], Awaitable[Came]]
 """Runs to the end; what is said is heard."""
 
 
@@ -44,7 +44,7 @@ class Running:
     debuggee: Debuggee
     debugger: Debugger
     expressions: Expressions
-    work: Work
+    whole: Whole
     failed: bool = False
 
     def unseen(self) -> Narrator:
@@ -54,11 +54,11 @@ class Running:
     def finish(self) -> None:
         """Run to the end, and show what came of it. Ctrl-C is a failure."""
 
-        async def whole() -> Came:
-            return await self.work(self.unseen())
+        async def finished() -> Came:
+            return await self.whole(self.unseen())
 
         try:
-            came = asyncio.run(whole())
+            came = asyncio.run(finished())
         except KeyboardInterrupt:
             stopped = SglError("Cancelled", "interrupted")
             came = Came(str(stopped), (diagnostic_of(stopped, self.debuggee.program),))
@@ -89,17 +89,17 @@ def opened(
         entry=entry,
     )
     worked = _tested if debuggee.code.kind == "test" else _called
-    with worked(invocation, debuggee, debugger) as work:
+    with worked(invocation, debuggee, debugger) as whole:
         invocation.stage = f"debugging {debuggee.code.name}"
-        yield Running(invocation, debuggee, debugger, expressions, work)
+        yield Running(invocation, debuggee, debugger, expressions, whole)
 
 
 @contextmanager
-def _called(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> Iterator[Work]:
+def _called(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> Iterator[Whole]:
     """A call of a function."""
     with Runner.open(invocation, debuggee.call) as runner:
 
-        async def work(heard: Narrator) -> Came:
+        async def whole(heard: Narrator) -> Came:
             try:
                 outcome = await runner.outcome(debuggee.bound, heard=heard, debugger=debugger)
             finally:
@@ -108,11 +108,11 @@ def _called(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> I
                 return Came(str(outcome.failed.error), (outcome.failed.diagnostic,))
             return Came(value_text(debuggee.program, debuggee.code, outcome.value))
 
-        yield work
+        yield whole
 
 
 @contextmanager
-def _tested(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> Iterator[Work]:
+def _tested(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> Iterator[Whole]:
     """A `test` block, as `sglc test` runs it once: without a model, unless what it said is recorded."""
     from sglc.commands.shared.invocation import counted, fail, fault
     from sglc.commands.testing.asked_models import asked_models
@@ -131,7 +131,7 @@ def _tested(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> I
         models = asked or LoadedModels()
         session = Session(program, models.own, models=models.named, fallbacks=models.fallbacks)
 
-        async def work(heard: Narrator) -> Came:
+        async def whole(heard: Narrator) -> Came:
             recorded = Recorded(session, path, goldens)
             try:
                 report = await debug_test(code, recorded, debugger, seed=debuggee.call.seed, heard=heard)
@@ -142,4 +142,4 @@ def _tested(invocation: Invocation, debuggee: Debuggee, debugger: Debugger) -> I
             told = f"{head} {report.title} ({counted(report.expectations, 'expectation')})"
             return Came(told, report.failures, report.warnings)
 
-        yield work
+        yield whole

@@ -426,7 +426,7 @@ FAULTS = (
     ),
     Fault(
         "mocks answer in the wrong order",
-        "runtime/vm/state/run.py",
+        "runtime/vm/state/draws.py",
         "once.popleft() if once",
         "once.pop() if once",
         "tests/vm/test_programs.py::test_a_retry_goes_back_to_the_variables_as_they_were",
