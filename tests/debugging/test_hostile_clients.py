@@ -22,12 +22,14 @@ COMMANDS = (
     *("reverseContinue", "restartFrame", "pause", "threads", "stackTrace", "scopes", "variables"),
     *("setVariable", "evaluate", "completions", "exceptionInfo", "source", "loadedSources", "cancel"),
     *("sgl/step", "sgl/mask", "sgl/holes", "sgl/conversation", "sgl/alternatives", "sgl/force", "sgl/back"),
+    *("sgl/search",),
     *("terminate", "nonsense", ""),
 )
 NAMES = (
     *("threadId", "frameId", "variablesReference", "expression", "source", "breakpoints", "filters", "line"),
     *("filterOptions", "name", "value", "hole", "seed", "kind", "text", "column", "granularity", "requestId"),
     *("startFrame", "levels", "start", "count", "program", "args", "sourceReference", "stopOnEntry", "lines"),
+    *("test", "key", "noDebug", "hitCondition", "logMessage", "condition"),
 )
 
 
