@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from sglc.bytecode.code import Code, Program
+from sglc.bytecode.code import Code, Program, source_digests
 from sglc.diagnostics.suggest import nearest
 from sglc.runtime.arguments import bound_arguments
 from sglc.runtime.backends.filling.remote_model import RemoteModel
@@ -319,8 +320,15 @@ class Session:
             parameter.name: to_json(value, type, program.table)
             for parameter, value, type in zip(code.parameters, bound, types, strict=True)
         }
-        told = {"arguments": arguments} if arguments else {}
+        told: dict[str, object] = {"arguments": arguments} if arguments else {}
+        if self._digests:
+            told["sources"] = self._digests
         return {"function": code.name, "seed": seed, "program": program.name, **told}
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        """What tells whether a file is still the one that was run."""
+        return source_digests(self.program)
 
     async def rerun(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Literal, NamedTuple
 
 from sglc.callables.extern_spec import ExternSpec
@@ -199,3 +200,14 @@ class Program:
         """The models that fill its holes, by the names that it has for them, without the run's own."""
         views = (view for hole in self.holes if hole.models is not None for view in hole.models.views)
         return tuple(dict.fromkeys(view.name for view in views if view.name != MAIN))
+
+
+def source_digests(program: Program) -> dict[str, str]:
+    """The SHA-256 of each file of a program that has its text, in hexadecimal, by its name.
+
+    It is of the text in UTF-8 without a byte order mark and with `\\n` at the ends of lines, so that it says
+    of a file whether it reads alike.
+    """
+    known = zip(program.files, program.sources, strict=False)
+    texts = {name: text.removeprefix("\ufeff").replace("\r\n", "\n") for name, text in known if text}
+    return {name: sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for name, text in texts.items()}

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from checkout import DOCS, ROOT
 from command_line import Cli
-from sglc.bytecode.code import Program
+from sglc.bytecode.code import Program, source_digests
+from sglc.driver import compile_source
 from sglc.runtime.engine.reference_engine import ReferenceEngine
 from sglc.runtime.model.scripted import ScriptedModel
 from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import VERSION, Event, TraceWriter
+from sglc.source import Source
 from sglc.types.type import Int
 from strategies.vm_programs import fork_program, hole_program, retry_program
 
@@ -45,6 +49,21 @@ def test_a_trace_tells_the_run() -> None:
     assert (token["token"], token["text"], token["mask"]) == (ord("2"), "2", 3)
     assert rows[5]["text"] == "12" and rows[5]["ended"] == "complete"
     assert rows[5]["reused"] == 0 and rows[5]["queue"] >= 0  # type: ignore[operator]
+
+
+def test_the_start_has_digests_by_which_files_are_known_again() -> None:
+    text = "fn f(a: int) -> int:\n    user: | ${a}\n    assistant: | ?{n: int in 1..9}\n    return n\n"
+    wanted = hashlib.sha256(text.encode()).hexdigest()
+    for written in (text, "\ufeff" + text, text.replace("\n", "\r\n")):
+        program = compile_source(Source("/home/me/a.sgl", written)).program
+        assert program is not None and source_digests(program) == {"a.sgl": wanted}
+    program = hole_program(Int(10, 12)).program()
+    program = replace(program, files=("a.sgl", "b.sgl", "c.sgl"), sources=("one", "", "two"))
+    start = traced(program, ["12"])[0]
+    assert start["sources"] == {
+        n: hashlib.sha256(t).hexdigest() for n, t in {"a.sgl": b"one", "c.sgl": b"two"}.items()
+    }
+    assert "sources" not in traced(replace(program, sources=()), ["12"])[0]
 
 
 def test_branches_are_told_apart() -> None:

@@ -19,6 +19,7 @@ from sglc.source import Source
 from sglc.testing import run_tests
 
 FOLDER = ROOT / "grammar" / "editors" / "vscode"
+VIEW = ROOT / "runtime" / "serve" / "ui" / "static"
 MANIFEST: dict[str, Any] = json.loads((FOLDER / "package.json").read_text())
 GIVES: dict[str, Any] = MANIFEST["contributes"]
 SNIPPETS: dict[str, Any] = json.loads((FOLDER / "snippets" / "sgl.json").read_text())
@@ -97,6 +98,14 @@ def test_the_problem_matcher_reads_what_check_writes() -> None:
     assert place is not None and place.groups() == ("src/a.sgl", "2", "12")
 
 
+def test_every_colour_of_the_page_of_runs_is_one_of_the_theme() -> None:
+    colour = re.compile(r"(--[\w-]+): *([^;]+);")
+    of_page = dict(colour.findall((VIEW / "style.css").read_text()))
+    of_editor = dict(colour.findall((FOLDER / "media" / "trace.css").read_text()))
+    assert set(of_page) == set(of_editor)
+    assert all("var(--vscode-" in each and "#" not in each for each in of_editor.values())
+
+
 def test_the_lock_file_names_no_host() -> None:
     assert "resolved" not in (FOLDER / "package-lock.json").read_text()
     assert "omit-lockfile-registry-resolved=true" in (FOLDER / ".npmrc").read_text()
@@ -109,11 +118,13 @@ def test_pages_make_no_markup_of_texts() -> None:
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the extension with its packages."""
+    """A copy of the extension with its packages, and of the page of `sglc view`, which it packs."""
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         pytest.skip("no npm and node on PATH")
-    copy = tmp_path_factory.mktemp("extension") / "vscode"
+    root = tmp_path_factory.mktemp("extension")
+    copy = root / FOLDER.relative_to(ROOT)
+    shutil.copytree(VIEW, root / VIEW.relative_to(ROOT))
     shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("node_modules", "dist", "*.vsix"))
     fetched = subprocess.run([npm, "ci", "--no-audit"], cwd=copy, capture_output=True, text=True, timeout=600)
     if fetched.returncode != 0:
@@ -145,7 +156,8 @@ def test_it_packs_to_a_small_file_with_all_it_needs(packages: Path) -> None:
         page = archive.read("extension/readme.md").decode()
     wanted = {"package.json", "readme.md", "license.txt", "language-configuration.json"}
     wanted |= {"syntaxes/sgl.tmlanguage.json", "snippets/sgl.json", "media/pages.css", "media/icon.png"}
-    wanted |= {"dist/extension.js", "dist/run.js", "dist/preview.js"}
+    wanted |= {"dist/view.css", "media/trace.css"}
+    wanted |= {"dist/extension.js", "dist/run.js", "dist/preview.js", "dist/trace.js"}
     wanted |= set(re.findall(r"\]\((pictures/[\w.-]+)\)", page))
     assert wanted <= names
     assert not [each for each in names if re.search(r"node_modules|\.ts$|tests/|trial/|\.map$|lock", each)]

@@ -1,5 +1,6 @@
 // What people are asked before a function runs: which one, and its arguments.
 import * as vscode from "vscode";
+import type { Current } from "./current";
 import { functionAt } from "./pure/source";
 import { type Function, functionsOf, type Parameter, problemOf } from "./pure/parameters";
 import { isObject } from "./pure/parameters";
@@ -19,6 +20,7 @@ export class Asking {
   constructor(
     private readonly server: Server,
     private readonly memory: vscode.Memento,
+    private readonly current: Current,
   ) {}
 
   /** The call that a lens or a command means; undefined where the user gave up, or the program has errors. */
@@ -33,7 +35,7 @@ export class Asking {
 
   /** The function that a lens or a command means. */
   async chosen(wanted: unknown): Promise<{ document: vscode.TextDocument; function: Function } | undefined> {
-    const document = await documentOf(wanted);
+    const document = await documentOf(wanted, this.current);
     if (document === undefined) {
       return undefined;
     }
@@ -42,10 +44,17 @@ export class Asking {
       void vscode.window.showWarningMessage("This program has errors or no function: see Problems.");
       return undefined;
     }
-    const name = isObject(wanted) && typeof wanted["function"] === "string" ? wanted["function"] : here(document);
+    const name = isObject(wanted) && typeof wanted["function"] === "string" ? wanted["function"] : this.here(document);
     const meant = functions.find((each) => each.name === name) ?? (functions.length === 1 ? functions[0] : undefined);
     const picked = meant ?? (await pickFunction(functions));
     return picked === undefined ? undefined : { document, function: picked };
+  }
+
+  private here(document: vscode.TextDocument): string | undefined {
+    const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
+    const last = this.current.place;
+    const line = editor?.selection.active.line ?? (last?.document === document ? last.line : undefined);
+    return line === undefined ? undefined : functionAt(document.getText(), line);
   }
 
   /** Arguments of a function, asked for one by one; undefined where the user gave up. */
@@ -69,10 +78,9 @@ export class Asking {
 }
 
 /** The program that is meant: named by a lens, by the menu of a file, or that of the editor. It is saved. */
-export async function documentOf(wanted: unknown): Promise<vscode.TextDocument | undefined> {
+async function documentOf(wanted: unknown, current: Current): Promise<vscode.TextDocument | undefined> {
   const uri = wanted instanceof vscode.Uri ? wanted : isObject(wanted) && typeof wanted["uri"] === "string" ? vscode.Uri.parse(wanted["uri"]) : undefined;
-  const active = vscode.window.activeTextEditor?.document;
-  const document = uri !== undefined ? await vscode.workspace.openTextDocument(uri) : active;
+  const document = uri !== undefined ? await vscode.workspace.openTextDocument(uri) : current.place?.document;
   if (document?.languageId !== "sgl") {
     void vscode.window.showInformationMessage("Open a program (*.sgl) first.");
     return undefined;
@@ -82,11 +90,6 @@ export async function documentOf(wanted: unknown): Promise<vscode.TextDocument |
     return undefined;
   }
   return document.isUntitled ? vscode.window.activeTextEditor?.document : document;
-}
-
-function here(document: vscode.TextDocument): string | undefined {
-  const editor = vscode.window.visibleTextEditors.find((each) => each.document === document);
-  return editor === undefined ? undefined : functionAt(document.getText(), editor.selection.active.line);
 }
 
 async function pickFunction(functions: readonly Function[]): Promise<Function | undefined> {

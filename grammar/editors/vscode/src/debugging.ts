@@ -2,6 +2,7 @@
 import { dirname } from "node:path";
 import * as vscode from "vscode";
 import type { Asking } from "./asking";
+import type { Current } from "./current";
 import { isObject, jsonArguments } from "./pure/parameters";
 import type { Tool } from "./tool";
 
@@ -62,8 +63,8 @@ export class Configurations implements vscode.DebugConfigurationProvider {
 }
 
 /** Debug what a lens or the button of a file means. */
-export async function debug(wanted: unknown): Promise<void> {
-  const uri = wanted instanceof vscode.Uri ? wanted : vscode.window.activeTextEditor?.document.uri;
+export async function debug(wanted: unknown, current: Current): Promise<void> {
+  const uri = wanted instanceof vscode.Uri ? wanted : current.place?.document.uri;
   if (uri !== undefined) {
     const name = "Debug";
     await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), { type: "sgl", request: "launch", name, program: uri.fsPath });

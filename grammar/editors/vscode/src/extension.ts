@@ -1,16 +1,19 @@
 // What the editor starts.
 import * as vscode from "vscode";
 import { Asking } from "./asking";
+import { Current } from "./current";
 import { Adapter, Configurations, debug } from "./debugging";
+import { Places } from "./places";
 import { Previewing } from "./previewing";
 import { Running } from "./running";
 import { Server, settings } from "./server";
-import { firstProgram, install, Plans, viewTrace } from "./starting";
+import { firstProgram, install, Plans } from "./starting";
 import { chooseModel, Status } from "./status";
 import { Tasks } from "./tasks";
 import { Testing } from "./testing";
 import { isObject } from "./pure/parameters";
 import { Tool } from "./tool";
+import { Traces } from "./tracing";
 
 const FUZZ_ROUNDS = 20;
 let server: Server | undefined;
@@ -20,23 +23,26 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("SGL", { log: true });
   const tool = new Tool(log);
   server = new Server(tool, log);
-  const asking = new Asking(server, context.workspaceState);
+  const current = new Current(context);
+  const asking = new Asking(server, context.workspaceState, current);
   const plans = new Plans(server, asking);
-  const previewing = new Previewing(context, server);
-  const running = new Running(context, tool, asking, log);
+  const previewing = new Previewing(context, server, current);
+  const places = new Places(context);
+  const running = new Running(context, tool, asking, places, log);
+  const traces = new Traces(context, places);
   const testing = new Testing(context, tool);
   new Status(context);
   const client = server;
-  const commands: Record<string, (wanted?: unknown) => unknown> = {
+  const commands: Record<string, (wanted?: unknown, all?: unknown) => unknown> = {
     "sgl.run": trusted((wanted) => running.run(wanted)),
     "sgl.test": trusted((wanted) => testing.lens(wanted)),
     "sgl.fuzz": trusted((wanted) =>
       isObject(wanted) && "test" in wanted ? testing.lens(wanted, FUZZ_ROUNDS) : previewing.show(wanted, true),
     ),
-    "sgl.debug": trusted((wanted) => (isObject(wanted) && "test" in wanted ? testing.lens(wanted, 1, true) : debug(wanted))),
+    "sgl.debug": trusted((wanted) => (isObject(wanted) && "test" in wanted ? testing.lens(wanted, 1, true) : debug(wanted, current))),
     "sgl.preview": (wanted) => previewing.show(wanted),
     "sgl.plan": (wanted) => plans.show(wanted),
-    "sgl.viewTrace": trusted((wanted) => viewTrace(wanted, tool)),
+    "sgl.viewTrace": (wanted, all) => traces.view(wanted, all),
     "sgl.chooseModel": () => chooseModel(),
     "sgl.install": () => install(),
     "sgl.firstProgram": () => firstProgram(context.extensionUri),

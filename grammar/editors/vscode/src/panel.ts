@@ -11,26 +11,32 @@ export class Panel {
 
   constructor(
     private readonly root: vscode.Uri,
-    private readonly name: "run" | "preview",
+    private readonly name: "run" | "preview" | "trace",
     private readonly body: string,
     private readonly received: (message: Record<string, unknown>) => void,
     private readonly closed: () => void = () => undefined,
+    private readonly sheets: readonly (readonly string[])[] = [["media", "pages.css"]],
   ) {}
+
+  /** Where it is, once it is there. */
+  get column(): vscode.ViewColumn | undefined {
+    return this.panel?.viewColumn;
+  }
 
   /** Whether it is there to be seen. */
   get open(): boolean {
     return this.panel !== undefined;
   }
 
-  /** Show it beside the source, or anew where it is. */
-  show(title: string): void {
+  /** Show it beside the source or in a column, or anew where it is. */
+  show(title: string, viewColumn: vscode.ViewColumn = vscode.ViewColumn.Beside): void {
     if (this.panel !== undefined) {
       this.panel.title = title;
       this.panel.reveal(undefined, true);
       return;
     }
     const roots = [vscode.Uri.joinPath(this.root, "dist"), vscode.Uri.joinPath(this.root, "media")];
-    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    const place = { viewColumn, preserveFocus: true };
     const panel = vscode.window.createWebviewPanel(`sgl.${this.name}`, title, place, {
       enableScripts: true,
       localResourceRoots: roots,
@@ -50,7 +56,7 @@ export class Panel {
       source: panel.webview.cspSource,
       nonce: randomBytes(16).toString("hex"),
       script: uri("dist", `${this.name}.js`),
-      sheet: uri("media", "pages.css"),
+      sheets: this.sheets.map((each) => uri(...each)),
       body: this.body,
     });
     this.panel = panel;

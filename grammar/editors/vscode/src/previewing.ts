@@ -1,5 +1,6 @@
 // The prompt of the function at the cursor, beside the source.
 import * as vscode from "vscode";
+import type { Current } from "./current";
 import { Panel } from "./panel";
 import { isObject } from "./pure/parameters";
 import { conversationsOf } from "./pure/pieces";
@@ -31,6 +32,7 @@ export class Previewing {
   constructor(
     context: vscode.ExtensionContext,
     private readonly server: Server,
+    private readonly current: Current,
   ) {
     this.panel = new Panel(context.extensionUri, "preview", BODY, (message) => this.received(message));
     context.subscriptions.push(
@@ -42,15 +44,15 @@ export class Previewing {
 
   /** Show the prompt of what a lens or a command means. */
   show(wanted: unknown, fuzz = false): void {
-    const active = vscode.window.activeTextEditor;
+    const active = this.current.place;
     const named = isObject(wanted) && !(wanted instanceof vscode.Uri);
     const uri = named && typeof wanted["uri"] === "string" ? wanted["uri"] : active?.document.uri.toString();
     const text = active?.document.getText() ?? "";
     const name =
       named && typeof wanted["function"] === "string"
         ? wanted["function"]
-        : functionAt(text, active?.selection.active.line ?? 0);
-    if (uri === undefined || (!named && active?.document.languageId !== "sgl")) {
+        : functionAt(text, active?.line ?? 0);
+    if (uri === undefined) {
       void vscode.window.showInformationMessage("Open a program (*.sgl) first.");
       return;
     }

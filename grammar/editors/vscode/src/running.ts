@@ -3,9 +3,9 @@ import { basename, dirname, resolve } from "node:path";
 import * as vscode from "vscode";
 import type { Asking, Call } from "./asking";
 import { Panel } from "./panel";
+import type { Places } from "./places";
 import { placeOf, type Shown } from "./pure/events";
 import { argumentOptions } from "./pure/parameters";
-import { holesOf, offsetOf } from "./pure/source";
 import type { Tool } from "./tool";
 import { type Heard, watched } from "./watching";
 
@@ -18,7 +18,6 @@ const BODY = `<header id="head" aria-live="polite"><strong id="title"></strong> 
 /** Runs functions, one at a time. */
 export class Running {
   private readonly panel: Panel;
-  private readonly mark: vscode.TextEditorDecorationType;
   private readonly holes = new Set<string>();
   private folder = "";
   private last: Call | undefined;
@@ -29,15 +28,11 @@ export class Running {
     context: vscode.ExtensionContext,
     private readonly tool: Tool,
     private readonly asking: Asking,
+    private readonly places: Places,
     private readonly log: vscode.LogOutputChannel,
   ) {
     this.panel = new Panel(context.extensionUri, "run", BODY, (message) => this.received(message), () => this.end());
-    this.mark = vscode.window.createTextEditorDecorationType({
-      backgroundColor: new vscode.ThemeColor("editor.findMatchHighlightBackground"),
-      borderRadius: "3px",
-    });
     context.subscriptions.push(
-      this.mark,
       vscode.window.onDidChangeTextEditorSelection((event) => this.selected(event)),
       { dispose: () => this.end() },
     );
@@ -107,15 +102,7 @@ export class Running {
       return;
     }
     const uri = vscode.Uri.file(resolve(this.folder, place.file));
-    const document = await vscode.workspace.openTextDocument(uri);
-    const shown = vscode.window.visibleTextEditors.find((each) => each.document === document);
-    const editor = await vscode.window.showTextDocument(document, {
-      viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One,
-    });
-    const range = rangeOf(document, place.line, place.column);
-    editor.setDecorations(this.mark, [range]);
-    editor.selection = new vscode.Selection(range.start, range.start);
-    editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    await this.places.show(await vscode.workspace.openTextDocument(uri), place, vscode.ViewColumn.One);
     this.panel.post({ kind: "hole", span });
   }
 
@@ -125,21 +112,8 @@ export class Running {
     if (!this.panel.open || document.languageId !== "sgl") {
       return;
     }
-    const position = event.selections[0]?.active;
-    for (const span of this.holes) {
-      const place = placeOf(span);
-      if (place === undefined || resolve(this.folder, place.file) !== document.uri.fsPath) {
-        continue;
-      }
-      const range = rangeOf(document, place.line, place.column);
-      if (position !== undefined && range.contains(position)) {
-        event.textEditor.setDecorations(this.mark, [range]);
-        this.panel.post({ kind: "hole", span });
-        return;
-      }
-    }
-    event.textEditor.setDecorations(this.mark, []);
-    this.panel.post({ kind: "hole", span: "" });
+    const isHere = (file: string): boolean => resolve(this.folder, file) === document.uri.fsPath;
+    this.panel.post({ kind: "hole", span: this.places.chosen(event.textEditor, this.holes, isHere) });
   }
 }
 
@@ -154,21 +128,4 @@ export function runOptions(): string[] {
 function title(call: Call): string {
   const given = Object.entries(call.arguments).map(([name, value]) => `${name}: ${value}`);
   return `${call.function.name}(${given.join(", ")})`;
-}
-
-function rangeOf(document: vscode.TextDocument, line: number, column: number): vscode.Range {
-  const text = document.getText().replaceAll("\r\n", "\n");
-  const offset = offsetOf(text, line, column);
-  const around = holesOf(text).find((each) => each.start <= offset && offset < each.end);
-  const extent = around ?? { start: offset, end: offset + 1 };
-  const until = text.slice(0, extent.end);
-  const last = until.split("\n").length - 1;
-  const before = text.slice(0, extent.start);
-  const first = before.split("\n").length - 1;
-  return new vscode.Range(
-    first,
-    extent.start - (before.lastIndexOf("\n") + 1),
-    last,
-    extent.end - (until.lastIndexOf("\n") + 1),
-  );
 }

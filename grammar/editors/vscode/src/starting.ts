@@ -1,13 +1,8 @@
-// The first steps of a newcomer: installing, a first program, the plan of a function, a recorded run.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { readFile } from "node:fs/promises";
+// The first steps of a newcomer: installing, a first program, the plan of a function.
 import * as vscode from "vscode";
 import type { Asking } from "./asking";
 import { isObject } from "./pure/parameters";
 import type { Server } from "./server";
-import type { Tool } from "./tool";
 
 /** Open a terminal with the command that installs sglc. It is not run before the user presses Enter. */
 export function install(): void {
@@ -62,32 +57,5 @@ export class Plans implements vscode.TextDocumentContentProvider {
     this.changed.fire(uri);
     const document = await vscode.workspace.openTextDocument(uri);
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true });
-  }
-}
-
-/** Show a recorded run as the page of `sglc view`, which has a policy of its own and asks no network. */
-export async function viewTrace(wanted: unknown, tool: Tool): Promise<void> {
-  const filters = { "Traces (*.jsonl)": ["jsonl"] };
-  const uri = wanted instanceof vscode.Uri ? wanted : (await vscode.window.showOpenDialog({ filters }))?.[0];
-  const command = uri === undefined ? undefined : await tool.need();
-  if (uri === undefined || command === undefined) {
-    return;
-  }
-  const folder = await mkdtemp(join(tmpdir(), "sgl-view-"));
-  try {
-    const out = join(folder, "page.html");
-    const child = tool.start(command, ["view", uri.fsPath, "--out", out, "--no-browser"], folder);
-    const code = await new Promise<number | null>((resolve) => {
-      child.on("error", () => resolve(1));
-      child.on("close", resolve);
-    });
-    if (code !== 0) {
-      void vscode.window.showErrorMessage("The trace cannot be shown; `sglc view` says why.");
-      return;
-    }
-    const panel = vscode.window.createWebviewPanel("sgl.trace", "Trace", vscode.ViewColumn.Active, { enableScripts: true, localResourceRoots: [] });
-    panel.webview.html = await readFile(out, "utf8");
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

@@ -169,13 +169,46 @@ test("a failed expectation tells what was wanted and what came", () => {
   assert.equal(pure.reportsOf("error[E0201]", ""), undefined);
 });
 
-test("pages load nothing but their own script and sheet, and titles are no markup", () => {
-  const made = pure.page({ title: '</title><script>"x"', source: "vscode-resource:", nonce: "abc", script: "run.js", sheet: "a.css", body: "" });
+test("pages load nothing but their own script and sheets, and titles are no markup", () => {
+  const made = pure.page({ title: '</title><script>"x"', source: "vscode-resource:", nonce: "abc", script: "run.js", sheets: ["a.css", "b.css"], body: "" });
   assert.ok(!made.includes("</title><script>\""));
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(made)[1];
   assert.equal(
     policy.replaceAll("&#39;", "'"),
-    "default-src 'none'; style-src vscode-resource:; script-src 'nonce-abc'; base-uri 'none'; form-action 'none'",
+    "default-src 'none'; style-src vscode-resource:; script-src 'nonce-abc'; base-uri 'none'; form-action 'none'; " +
+      "require-trusted-types-for 'script'; trusted-types 'none'",
   );
   assert.ok(!/unsafe/.test(policy));
+});
+
+test("a program is looked for from its trace upwards, and never outside of the open folders", () => {
+  const from = (name) => pure.originsOf(name, "/w/runs/today/run.jsonl", ["/w", "/v"]);
+  assert.deepEqual(from("a/b.sgl"), ["/w/runs/today/a/b.sgl", "/w/runs/a/b.sgl", "/w/a/b.sgl", "/v/a/b.sgl"]);
+  assert.deepEqual(from("../b.sgl"), ["/w/runs/b.sgl", "/w/b.sgl"]);
+  assert.deepEqual(pure.originsOf("b.sgl", "/tmp/run.jsonl", ["/w"]), ["/w/b.sgl"]);
+  const outside = ["/etc/passwd", "/etc/a.sgl", "../../../../etc/a.sgl", "C:\\a.sgl", "\\\\host\\a.sgl", "a.py", ".bashrc", "", "a\0.sgl", "<repl>"];
+  for (const name of outside) {
+    assert.deepEqual(from(name), [], name);
+  }
+  assert.ok(pure.isInside("/w", "/w") && pure.isInside("/w", "/w/..a") && !pure.isInside("/w", "/wx") && !pure.isInside("/w", "/"));
+});
+
+test("a text has the digest of a run whatever the ends of its lines", () => {
+  const digest = "703351d5a0aaeeec809404a1d7b53e8af09f9a8b5e5d26c30f1359efb1c99e32";
+  const text = "fn f(a: int) -> int:\n    user: | ${a}\n    assistant: | ?{n: int in 1..9}\n    return n\n";
+  assert.equal(pure.digestOf(text), digest);
+  assert.equal(pure.digestOf("\ufeff" + text.replaceAll("\n", "\r\n")), digest);
+  assert.notEqual(pure.digestOf(text + " "), digest);
+});
+
+test("of the beginning of a trace the program and its digests are taken as far as they have the form", () => {
+  const digest = "0".repeat(64);
+  const start = JSON.stringify({ v: 1, event: "start", program: "a.sgl", sources: { "a.sgl": digest, b: 3, c: "x" } });
+  assert.deepEqual(pure.startOf(`{broken\nnull\n[]\n${start}\n`), { program: "a.sgl", sources: { "a.sgl": digest } });
+  for (const bad of ["", "{", '{"event": "start"}', '{"event": "start", "program": 7}', "\n".repeat(1e5) + start]) {
+    assert.deepEqual(pure.startOf(bad), { program: "", sources: {} });
+  }
+  for (const bad of [undefined, null, 7, "a", []]) {
+    assert.deepEqual(pure.sourcesOf(bad), {});
+  }
 });

@@ -1,12 +1,14 @@
 // Tries the packed extension as a user does, says what was seen and when, and takes the pictures of the README.
 //
 //     npm run package && CODE_SERVER=… SGLC=… node trial/trial.mjs [--pictures]
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { ROOT, until, withEditor } from "./editor.mjs";
+import * as surfaces from "./surfaces.mjs";
+import { compared, hostile, themed, traces } from "./traces.mjs";
 
 const PICTURES = join(dirname(fileURLToPath(import.meta.url)), "..", "pictures");
 const WANTED = process.argv.includes("--pictures");
@@ -46,10 +48,10 @@ const scratch = mkdtempSync(join(tmpdir(), "sgl-programs-"));
 writeFileSync(join(scratch, "broken.sgl"), BROKEN);
 writeFileSync(join(scratch, "tested.sgl"), TESTED);
 
+/** Those of dark themes are of docs/editors.md, all others of the page of the extension. */
 async function picture(editor, name) {
   if (WANTED) {
-    mkdirSync(PICTURES, { recursive: true });
-    await editor.picture(join(PICTURES, `${name}.png`));
+    await editor.picture(name.endsWith("-dark") ? join(ROOT, "docs", "pictures", `vscode-${name}.png`) : join(PICTURES, `${name}.png`));
     say(`picture ${name}`);
   }
 }
@@ -89,7 +91,7 @@ async function diagnostics(editor) {
 
 async function preview(editor) {
   await editor.open("character.sgl");
-  await editor.line(34);
+  await editor.at("character.sgl", "fn crew(");
   await editor.lens("preview prompt").click();
   const frame = await editor.inside("#conversation .unknown");
   const [shared, given, hole] = await Promise.all([".shared", ".given", ".unknown"].map((each) => frame.locator(`#conversation ${each}`).allInnerTexts()));
@@ -103,7 +105,7 @@ async function preview(editor) {
 
 async function run(editor) {
   await editor.open("character.sgl");
-  await editor.line(34);
+  await editor.at("character.sgl", "fn crew(");
   await editor.lens("run").click();
   await editor.answer("theme: str", THEME);
   const frame = await editor.inside("#conversation");
@@ -113,14 +115,16 @@ async function run(editor) {
   const value = JSON.parse(await frame.locator("#value .result").innerText());
   assert.ok(value.home && value.motto);
   say(`the value: ${value.name}, ${value.post}; ${await frame.locator("#state").innerText()}`);
+  const hole = await editor.at("character.sgl", "?{member");
+  await editor.at("character.sgl", "fn crew(");
   await frame.locator(".token").nth(2).click();
   await until(() => frame.locator(".token.chosen").count());
-  await until(async () => /Ln 41, Col 18\b/.test(await editor.page.locator(".statusbar").innerText()));
+  await until(async () => (await editor.page.locator(".statusbar").innerText()).includes(`Ln ${hole.line}, Col ${hole.column}`));
   assert.ok((await frame.locator("#inspector").innerText()).includes("legal tokens"));
-  say("a click on a token goes to its hole: line 41");
-  await editor.line(31);
+  say(`a click on a token goes to its hole: line ${hole.line}`);
+  await editor.at("character.sgl", "fn crew(");
   await until(async () => (await frame.locator(".token.chosen").count()) === 0);
-  await editor.line(41, 22);
+  await editor.at("character.sgl", "?{member", 4);
   await until(() => frame.locator(".token.chosen").count());
   say("a hole that is chosen in the source shows its tokens");
   await frame.locator(".token").nth(4).hover();
@@ -148,9 +152,9 @@ async function tests(editor) {
 async function debugged(editor) {
   const { page } = editor;
   await editor.open("character.sgl");
-  await editor.line(34);
+  await editor.at("character.sgl", "fn crew(");
   await editor.lens("run").waitFor();
-  await editor.line(42);
+  await editor.at("character.sgl", "return member");
   await until(async () => {
     await page.keyboard.press("F9");
     await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -167,6 +171,32 @@ async function debugged(editor) {
   await page.keyboard.press("F5");
   await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
   say("the session has ended");
+  await editor.command("View: Hide Panel");
+}
+
+/** Prompt and run in the colours of both themes. */
+async function themes(editor) {
+  const darkPicture = (theme, name) => (theme.includes("Dark") ? picture(editor, name) : undefined);
+  await editor.open("character.sgl");
+  await editor.at("character.sgl", "fn crew(");
+  for (const theme of ["Dark Modern", "Light Modern"]) {
+    await editor.theme(theme);
+    await editor.lens("preview prompt").click();
+    const prompt = await editor.inside("#conversation .unknown");
+    await themed(editor, prompt);
+    await prompt.locator("#conversation .unknown").first().scrollIntoViewIfNeeded();
+    await darkPicture(theme, "preview-dark");
+    await editor.close("Prompt");
+    await editor.open("character.sgl");
+    await editor.lens("run").click();
+    await editor.answer("theme: str", THEME);
+    const shown = await editor.inside("#value:not([hidden]) .result");
+    await themed(editor, shown);
+    await shown.locator(".token").nth(4).hover();
+    await darkPicture(theme, "run-dark");
+    await editor.close("Run: crew");
+    say(`prompt and run have the colours of ${theme}`);
+  }
 }
 
 const files = {
@@ -174,7 +204,7 @@ const files = {
   "broken.sgl": join(scratch, "broken.sgl"),
   "tested.sgl": join(scratch, "tested.sgl"),
 };
-const steps = { diagnostics, run, preview, tests, debugged };
+const steps = { diagnostics, run, preview, tests, debugged, themes, ...surfaces, traces, compared, hostile };
 const named = process.argv.slice(2).filter((each) => !each.startsWith("--"));
 let failed = 0;
 try {
@@ -186,7 +216,7 @@ try {
         continue;
       }
       try {
-        await step(editor);
+        await step(editor, say, picture);
       } catch (problem) {
         failed += 1;
         say(`FAILED ${name}: ${String(problem).slice(0, 500)}`);

@@ -49,7 +49,7 @@ function firstDifference(one, other) {
 }
 
 export class CompareView {
-  constructor(inspector) {
+  constructor(inspector, go = null) {
     this.inspector = inspector;
     this.runs = [];
     this.views = [];
@@ -59,7 +59,7 @@ export class CompareView {
     this.sides = this.picks.map((pick) => make("section", { class: "side" }, make("h2", {}, pick), make("div", { class: "conversation by-p side-rows", tabindex: "0", role: "group", "aria-label": "Conversation. Arrow keys go from token to token." })));
     this.jump = make("button", { type: "button", class: "quiet", text: "Go to the first difference", on: { click: () => this.go() } });
     this.element = make("div", {}, make("div", { class: "tools" }, this.told, this.jump), make("div", { class: "sides" }, ...this.sides), this.facts);
-    this.sides.forEach((side, at) => walkable(side.lastElementChild, () => this.views[at], (item) => this.inspector.show(item)));
+    this.sides.forEach((side, at) => walkable(side.lastElementChild, () => this.views[at], (item) => this.inspector.show(item), go && ((span) => go(this.pair[at], span))));
   }
 
   show(runs, chosen) {
@@ -84,7 +84,7 @@ export class CompareView {
       for (const side of this.sides) side.hidden = true;
       return;
     }
-    const pair = this.picks.map((pick) => this.runs[Number(pick.value)]);
+    const pair = (this.pair = this.picks.map((pick) => this.runs[Number(pick.value)]));
     this.found = pair[0] === pair[1] ? null : firstDifference(...pair);
     this.jump.hidden = this.found === null;
     this.told.textContent = pair[0] === pair[1] ? "This is the same run twice." : this.found ? `The first difference: ${this.found.map(shortly).join(" and ")}.` : "No difference: both wrote the same.";

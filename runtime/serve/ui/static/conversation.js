@@ -7,7 +7,7 @@ import { Look, RowsView, walkable } from "./rows.js";
 const MOST_HITS = 10_000;
 
 export class ConversationView {
-  constructor(inspector, again) {
+  constructor(inspector, again, go = null) {
     this.inspector = inspector;
     this.again = again; // what offers to run a call again, null where nothing can be run
     this.view = null;
@@ -31,7 +31,7 @@ export class ConversationView {
     this.legal.addEventListener("change", () => this.paint());
     this.find.addEventListener("input", () => this.search());
     this.find.addEventListener("keydown", (key) => key.key === "Enter" && (key.preventDefault(), this.next(key.shiftKey ? -1 : 1)));
-    walkable(this.body, () => this.view, (item) => this.inspector.show(item));
+    walkable(this.body, () => this.view, (item) => this.inspector.show(item), go && ((span) => go(this.run, span)));
   }
 
   paint() {
@@ -41,7 +41,7 @@ export class ConversationView {
   show(run) {
     this.view?.close();
     this.run = run;
-    this.view = new RowsView(run.rows, new Look());
+    this.view = new RowsView(run.rows, new Look(run.marked));
     this.body.replaceChildren(this.view.element);
     this.facts();
     this.search();
@@ -65,12 +65,24 @@ export class ConversationView {
     this.head.replaceChildren(...parts, ...damage(run));
   }
 
+  /** Mark the pieces of the hole that is marked now. */
+  marked() {
+    if (!this.view) return;
+    this.view.look.span = this.run.marked;
+    this.view.remark();
+  }
+
   reveal(target, item = null) {
-    const path = target && pathTo(this.run.rows, target);
-    const element = path && this.view.reveal(path, item);
+    const element = this.bring(target, item);
     if (!element) return;
     const piece = element.item ? element : element.querySelector(".it[tabindex]");
     piece?.focus({ preventScroll: true });
+  }
+
+  /** Bring a row into sight; gives its element, null where there is none. */
+  bring(target, item = null) {
+    const path = target && pathTo(this.run.rows, target);
+    return path ? this.view.reveal(path, item) : null;
   }
 
   search() {

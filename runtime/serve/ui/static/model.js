@@ -57,6 +57,8 @@ export class Run {
     this.function = "";
     this.program = "";
     this.seed = null;
+    this.sources = {}; // digests of its files
+    this.marked = ""; // the place in the source of the hole that is marked
     this.arguments = null;
     this.tokens = 0;
     this.retries = 0;
@@ -227,6 +229,7 @@ const EVENT_HANDLERS = new Map(Object.entries({
     run.function = texted(event.function);
     run.program = texted(event.program);
     run.seed = counting(event.seed);
+    run.sources = event.sources !== null && typeof event.sources === "object" ? event.sources : {};
     run.arguments = event.arguments !== null && typeof event.arguments === "object" ? event.arguments : null;
   },
   role(run, strand, event) {

@@ -1,7 +1,7 @@
 // Rows of a conversation, made as they come into view: a list of chunks, each a box of about the right height
 // that is filled near the window and emptied far from it.
 
-import { branchCount, brief, bring, counting, finite, grouped, make, percent, plural, probable, visible } from "./dom.js";
+import { branchCount, brief, bring, counting, finite, grouped, make, percent, plural, probable, texted, visible } from "./dom.js";
 
 const CHUNK_ITEMS = 480;
 const CHUNK_ROWS = 48;
@@ -56,6 +56,7 @@ function itemElement(item, look) {
   if (item.shown === "") names += " byte";
   if (item.gone) names += " gone";
   if (look.marks.has(item)) names += " differs";
+  if (look.span && item.hole?.span === look.span) names += " of-place";
   const element = document.createElement("span");
   element.className = names;
   element.textContent = item.shown === undefined ? visible(item.text) || (item.kind === "token" ? "∅" : "") : visible(item.shown);
@@ -73,7 +74,9 @@ function rowElement(row, look) {
   if (row.kind === "role") return make("h2", { class: `role ${ROLES.has(row.role) ? row.role : ""}`, text: visible(row.role) });
   if (row.kind === "note") {
     const text = visible(row.text);
-    return make("p", { class: `note ${row.tone}${look.marks.has(row) ? " differs" : ""}`, title: visible(row.span ?? ""), text: text.length > 2000 ? `${text.slice(0, 2000)}…` : text });
+    const note = make("p", { class: `note ${row.tone}${look.marks.has(row) ? " differs" : ""}`, title: visible(row.span ?? ""), text: text.length > 2000 ? `${text.slice(0, 2000)}…` : text });
+    note.place = row.span;
+    return note;
   }
   if (row.kind === "rejected") {
     const tokens = row.rows.reduce((sum, each) => sum + (each.items?.length ?? 1), 0);
@@ -112,9 +115,10 @@ function folded(row, kind, head, parts, look) {
 
 /** How rows are shown: what is marked, which folds are open. */
 export class Look {
-  constructor() {
+  constructor(span = "") {
     this.marks = new Set();
     this.opened = new Set();
+    this.span = span; // of the hole whose pieces are marked
   }
 }
 
@@ -125,7 +129,8 @@ export class RowsView {
     this.element = make("div", { class: "rows" });
     this.chunks = [];
     this.filled = [];
-    this.watcher = new IntersectionObserver((seen) => this.seen(seen), { rootMargin: NEAR });
+    // Within a page of another origin, as in an editor, a margin counts only around a root that is named.
+    this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: document, rootMargin: NEAR });
     this.refresh();
   }
 
@@ -183,6 +188,11 @@ export class RowsView {
     }
   }
 
+  /** Mark anew what is of the place that is looked at. */
+  remark() {
+    for (const each of this.element.querySelectorAll(".it")) each.classList.toggle("of-place", this.look.span !== "" && each.item?.hole?.span === this.look.span);
+  }
+
   /** The element of a row, made if it is not there; `path` leads to it through folds. */
   reveal(path, item = null) {
     const [row, ...below] = path;
@@ -209,9 +219,20 @@ export class RowsView {
   }
 }
 
-/** Let the pointer and keys go from piece to piece of what a view shows in a box; `told` gets each piece. */
-export function walkable(body, viewOf, told) {
+/** Where in the source an element comes from; empty where that is not known. */
+function placeIn(element) {
+  const { item } = element;
+  return (item ? item.hole?.span || texted(item.event?.span) : element.place) ?? "";
+}
+
+/** Let the pointer and keys go from piece to piece of what a view shows in a box; `told` gets each piece, `gone` the
+ * place in the source of one that was clicked, where there is an editor to show it. */
+export function walkable(body, viewOf, told, gone = null) {
   let here = null;
+  if (gone) {
+    body.dataset.placed = "";
+    body.addEventListener("click", (event) => getSelection().isCollapsed && gone(placeIn(event.target)));
+  }
   body.addEventListener("pointerover", (event) => event.target.item && told(event.target.item));
   body.addEventListener("focusin", (event) => {
     if (!event.target.item) return;
@@ -226,6 +247,7 @@ export function walkable(body, viewOf, told) {
       body.tabIndex = 0;
       body.focus();
     }
+    if (event.key === "Enter" && event.target.item) gone?.(placeIn(event.target));
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: LEAP, ArrowUp: -LEAP }[event.key];
     if (!step || event.altKey || event.ctrlKey || event.metaKey || event.target.tagName === "SUMMARY") return;
     event.preventDefault();

@@ -19,7 +19,7 @@ function phases(hole, before) {
 
 export class TimelineView {
   constructor(chosen) {
-    this.chosen = chosen; // called with the hole that is to be shown, and with true where it is to be gone to
+    this.chosen = chosen; // called with the hole that is to be shown, whether it is to be gone to, whether it was clicked
     this.rows = [];
     this.at = 0;
     this.told = make("p", { class: "hint" });
@@ -29,8 +29,7 @@ export class TimelineView {
     this.element = make("div", {}, this.told, key(), this.axis, this.list);
     this.list.addEventListener("scroll", () => this.draw());
     this.list.addEventListener("keydown", (event) => this.key(event));
-    this.list.addEventListener("click", (event) => this.click(event, false));
-    this.list.addEventListener("dblclick", (event) => this.click(event, true));
+    this.list.addEventListener("click", (event) => this.click(event, event.detail > 1));
     new ResizeObserver(() => this.draw()).observe(this.list);
   }
 
@@ -87,14 +86,14 @@ export class TimelineView {
     );
   }
 
-  choose(at, going) {
+  choose(at, going, clicked = false) {
     if (!this.rows.length) return;
     this.at = Math.max(0, Math.min(this.rows.length - 1, at));
     const top = this.at * ROW_HEIGHT;
     if (top < this.list.scrollTop) this.list.scrollTop = top;
     else if (top + ROW_HEIGHT > this.list.scrollTop + this.list.clientHeight) this.list.scrollTop = top + ROW_HEIGHT - this.list.clientHeight;
     this.draw();
-    this.chosen(this.rows[this.at].hole, going);
+    this.chosen(this.rows[this.at].hole, going, clicked);
   }
 
   key(event) {
@@ -107,7 +106,7 @@ export class TimelineView {
 
   click(event, going) {
     const lane = event.target.closest(".lane");
-    if (lane) this.choose(Number(lane.dataset.at), going);
+    if (lane) this.choose(Number(lane.dataset.at), going, true);
   }
 }
 

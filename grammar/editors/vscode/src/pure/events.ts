@@ -126,8 +126,14 @@ export class Lines {
   }
 }
 
+export interface Place {
+  file: string;
+  line: number;
+  column: number;
+}
+
 /** Path, line and column of a span; the path may have colons. */
-export function placeOf(span: string): { file: string; line: number; column: number } | undefined {
+export function placeOf(span: string): Place | undefined {
   const found = /^(.*):(\d+):(\d+)$/.exec(span);
   return found === null ? undefined : { file: found[1] ?? "", line: Number(found[2]), column: Number(found[3]) };
 }

@@ -1,4 +1,4 @@
-// The frame of a page: nothing but its own script and sheet can be loaded, and nothing is asked of a network.
+// The frame of a page: nothing but its own script and sheets can be loaded, and nothing is asked of a network.
 
 /** A text as it may stand in HTML, also between quotes. */
 export function escaped(text: string): string {
@@ -6,13 +6,13 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (each) => names[each] ?? each);
 }
 
-/** A page with one script and one sheet. `source` is where the editor lets pages load files from. */
+/** A page with one script and its sheets. `source` is where the editor lets pages load files from. */
 export function page(options: {
   title: string;
   source: string;
   nonce: string;
   script: string;
-  sheet: string;
+  sheets: readonly string[];
   body: string;
 }): string {
   const policy = [
@@ -21,6 +21,8 @@ export function page(options: {
     `script-src 'nonce-${options.nonce}'`,
     "base-uri 'none'",
     "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join("; ");
   return `<!DOCTYPE html>
 <html lang="en">
@@ -28,7 +30,7 @@ export function page(options: {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${escaped(options.sheet)}">
+${options.sheets.map((each) => `<link rel="stylesheet" href="${escaped(each)}">`).join("\n")}
 <title>${escaped(options.title)}</title>
 </head>
 <body>

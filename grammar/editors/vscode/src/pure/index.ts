@@ -2,6 +2,7 @@
 export * from "./candidates";
 export * from "./events";
 export * from "./html";
+export * from "./origins";
 export * from "./parameters";
 export * from "./pieces";
 export * from "./reports";
