@@ -85,6 +85,10 @@ def test_a_hole_of_the_list_is_gone_to_by_click_and_by_enter(tab: Tab) -> None:
     assert went(tab) == []
     tab.press("Enter")
     assert went(tab) == [["one", "a.sgl:3:7"]] and tab.evaluate("page.tab.id") == "conversation"
+    click(tab, "#tab-holes")
+    second = "new MouseEvent('click', {bubbles: true, detail: 2})"
+    tab.evaluate(f"document.querySelector('#lane-0').dispatchEvent({second})")
+    assert went(tab) == [["one", "a.sgl:3:7"]] and tab.evaluate("page.tab.id") == "conversation"
 
 
 def test_a_place_is_marked_in_the_run_that_has_it(tab: Tab) -> None:

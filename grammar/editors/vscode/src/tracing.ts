@@ -44,6 +44,10 @@ export class Traces {
       return;
     }
     const files = uris.filter((each) => each.scheme === "file").slice(0, MOST_TRACES);
+    if (files.length === 0) {
+      void vscode.window.showInformationMessage("Traces are read from files of this machine.");
+      return;
+    }
     const opened = new Opened(this.context.extensionUri, this.places, () => this.opened.delete(opened));
     this.opened.add(opened);
     await opened.begin(files.map((each) => each.fsPath));

@@ -18,11 +18,11 @@ const SOON = 4_000;
 /**
  * Opens the editor on a folder with some files (name to path) and gives it to a function; all is ended after it.
  *
- * `bare` leaves the profile without any setting, as that of a newcomer. `prepare` is called with the folder before the
+ * With `trust` false the editor asks whether the folder is trusted. `bare` leaves the profile without any setting, as that of a newcomer. `prepare` is called with the folder before the
  * extension is installed, and `told` with the words of each step that has ended. `env` is added to the environment.
  */
 export async function withEditor(
-  { files, theme = "Default Light Modern", zoom = 0, size = { width: 980, height: 540 }, bare = false, prepare = () => undefined, told = () => undefined, env = {} },
+  { files, theme = "Default Light Modern", zoom = 0, size = { width: 980, height: 540 }, bare = false, trust = true, prepare = () => undefined, told = () => undefined, env = {} },
   act,
 ) {
   const place = process.env.CODE_SERVER;
@@ -39,7 +39,7 @@ export async function withEditor(
     cpSync(path, join(workspace, name));
   }
   if (!bare) {
-    writeFileSync(join(profile, "User", "settings.json"), JSON.stringify(settings(theme, zoom)));
+    writeFileSync(join(profile, "User", "settings.json"), JSON.stringify({ ...settings(theme, zoom), "security.workspace.trust.enabled": !trust }));
     // A path belongs to the machine where sglc is: of a browser that is the server's.
     mkdirSync(join(profile, "Machine"));
     writeFileSync(join(profile, "Machine", "settings.json"), JSON.stringify({ "sgl.path": process.env.SGLC ?? "sglc" }));
@@ -79,7 +79,6 @@ export async function withEditor(
 function settings(theme, zoom) {
   return {
     "sgl.model": process.env.SGL_MODEL ?? "smollm2",
-    "security.workspace.trust.enabled": false,
     "workbench.colorTheme": theme,
     "workbench.startupEditor": "none",
     "workbench.tips.enabled": false,

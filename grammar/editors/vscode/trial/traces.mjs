@@ -24,7 +24,7 @@ function recorded(editor, name = "run.jsonl", seed = 0) {
 const lines = (...rows) => rows.map((each) => (typeof each === "string" ? each : JSON.stringify({ v: 1, ...each })) + "\n").join("");
 
 /** Open a trace as a user does, from its menu in the explorer, perhaps with another one; gives the page. */
-async function shown(editor, name, other = "") {
+export async function shown(editor, name, other = "") {
   const { page } = editor;
   await page.keyboard.press("Control+Shift+e");
   const row = (text) => page.locator(".explorer-folders-view .monaco-list-row", { hasText: text }).first();
