@@ -2,14 +2,14 @@
 import * as vscode from "vscode";
 
 /** A program and the line, from 0 on, at which the cursor stands in it. */
-export interface Place {
+export interface Cursor {
   document: vscode.TextDocument;
   line: number;
 }
 
 /** Knows the program that was written in last: a page or a walkthrough may have the focus now. */
 export class Current {
-  private last: Place | undefined;
+  private last: Cursor | undefined;
 
   constructor(context: vscode.ExtensionContext) {
     this.see(vscode.window.activeTextEditor);
@@ -26,7 +26,7 @@ export class Current {
   }
 
   /** The program of the editor that has the focus; where that has none, the last one, as long as it is open. */
-  get place(): Place | undefined {
+  get place(): Cursor | undefined {
     const active = vscode.window.activeTextEditor;
     if (active !== undefined && active.document.uri.scheme !== "output") {
       const { document, selection } = active;
