@@ -82,6 +82,8 @@ async def mask_at(stop: Stop) -> MaskLook:
             "a search stands between tokens: each of its texts has a mask of its own",
             hint="go on to the next token",
         )
+    if stop.reason not in ("hole", "back"):
+        raise SglError("Unsupported", "the run stands neither before a hole nor at a token of one")
     return await _first(stop, passage.index)
 
 

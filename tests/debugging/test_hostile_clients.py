@@ -78,7 +78,8 @@ async def session(seed: int) -> None:
         assert response["success"] or response["message"]
     await client.close()
     assert asyncio.all_tasks() == {asyncio.current_task()}
-    assert not any("internal error" in text for text in client.output)
+    told = [*client.output, *(str(each.get("message", "")) for each in client.messages)]
+    assert not any("internal error" in text for text in told)
 
 
 @pytest.mark.slow

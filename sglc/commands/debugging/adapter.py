@@ -143,7 +143,8 @@ class Launcher:
 def _called(request: Request, wanted: Wanted) -> Wanted:
     """What is to run: a function with its arguments, or a test."""
     if "test" in request.arguments:
-        others = [name for name in ("function", "args") if request.arguments.get(name) is not None]
+        names = ("function", "args", "maxTokens", "decode")
+        others = [name for name in names if request.arguments.get(name) is not None]
         if others:
             raise BadRequest(f"a `test` of launch takes no `{others[0]}`")
         return replace(wanted, test=request.text("test"), function=None, pairs=(), arguments=None)
@@ -187,6 +188,7 @@ def serve_editors(launcher: Launcher, port: int | None, path: Path | None) -> No
         reason = problem.strerror or str(problem)
         what = f"port {port}" if path is None else f"the socket {path}"
         raise fail(launcher.invocation, fault("E0805", f"{what} cannot be had", reason=reason)) from None
+    click.echo("no client has come for a while: nobody listens any more")
 
 
 async def _at_port(launcher: Launcher, port: int) -> None:

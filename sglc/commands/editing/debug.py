@@ -127,6 +127,8 @@ def command(
         raise click.UsageError("name a program; only --dap, --dap-port and --dap-socket can do without")
     if test is not None and (function is not None or pairs or arguments is not None):
         raise click.UsageError("--test takes no function and no arguments")
+    if test is not None and (decode is not None or max_tokens is not None or required is not None):
+        raise click.UsageError("--test takes no --decode, --max-tokens or --require: `sglc test` has none")
     wanted = Wanted(
         *(file or Path(), function, pairs, arguments, models, seed, max_tokens, decode, required, engine),
         answers,

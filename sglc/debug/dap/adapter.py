@@ -169,7 +169,8 @@ class Adapter:
         if self._inside or entrance is None:
             return True
         if request.command not in ("launch", "attach"):
-            self._out.refusal(request.number, request.command, "`launch` comes first, with the `key`")
+            told = "`launch` comes first" + ("" if entrance.key is None else ", with the `key`")
+            self._out.refusal(request.number, request.command, told)
             return False
         if not entrance.admits(request.arguments.get("key")):
             self._out.refusal(request.number, request.command, "`key` of launch is not that of this adapter")
@@ -217,6 +218,9 @@ class Adapter:
             self._out.refusal(request.number, request.command, problem.message + hint)
         except asyncio.CancelledError:
             self._out.refusal(request.number, request.command, "cancelled")
+        except Exception as fault:  # a fault of sglc ends the request alone, and the client hears of it
+            told = f"internal error: {type(fault).__name__}: {fault}"
+            self._out.refusal(request.number, request.command, told)
         else:
             self._out.response(request.number, request.command, body)
             self._behind(request.command)

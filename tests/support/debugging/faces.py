@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from random import Random
 
 from sglc.bytecode.code import Program
@@ -10,6 +11,7 @@ from sglc.debug.expressions import Expressions
 from sglc.debug.statements import statements_of
 from sglc.runtime.debug.breakpoints import Breakpoint
 from sglc.runtime.debug.debugger import Debugger
+from sglc.runtime.debug.masks import mask_at
 from sglc.runtime.debug.passages import Passage
 from sglc.runtime.debug.stops import Action, Back, Go, StepKind, Stop
 from sglc.runtime.errors import SglError
@@ -79,6 +81,9 @@ class Wanderer:
         self.kinds.add(stop.reason)
         random, debugger = self.random, self.debugger
         assert debugger is not None
+        if stop.passage is not None and random.random() < 0.3:
+            with suppress(SglError):
+                await mask_at(stop)
         if self._home is not None:
             if stop.reason == "back" and stop.passage is not None and self._left <= 0:
                 self._home = None
