@@ -21,17 +21,17 @@ terminal: Any = pytest.importorskip("sglc.debug.terminal", reason="no Textual (t
 
 
 class Terminal:
-    """The face with a run of `notes.sgl`."""
+    """The face with a run of a program."""
 
-    def __init__(self) -> None:
-        program = compile_file(PROGRAMS / "notes.sgl", CompileOptions(0)).program
+    def __init__(self, name: str = "notes", function: str = "ask", **arguments: object) -> None:
+        program = compile_file(PROGRAMS / f"{name}.sgl", CompileOptions(0)).program
         assert program is not None
-        engine = ReferenceEngine(ScriptedModel.from_file(PROGRAMS / "notes.json"))
+        engine = ReferenceEngine(ScriptedModel.from_file(PROGRAMS / f"{name}.json"))
         session = Session(program, engine)
 
         async def run() -> str:
-            result = await session.run("ask", {"topic": "tea"}, debugger=debugger)
-            return f"size {result.value.fields['size']}"  # type: ignore[union-attr]
+            result = await session.run(function, arguments, debugger=debugger)
+            return session.program.name + " gave " + str(result.value)
 
         self.said: list[str] = []
         self.face = terminal.TerminalFace(program, run, self._note)
@@ -53,7 +53,7 @@ async def standing(pilot: Any, face: Any) -> None:
 
 
 async def session() -> list[str]:
-    made = Terminal()
+    made = Terminal(topic="tea")
     face = made.face
     async with face.run_test(size=(120, 40)) as pilot:
         await standing(pilot, face)
@@ -86,4 +86,26 @@ async def session() -> list[str]:
 @pytest.mark.slow
 def test_keys_and_commands() -> None:
     said = asyncio.run(session())
-    assert "size 3" in said
+    assert any("gave" in line and "3" in line for line in said)
+
+
+async def search() -> None:
+    made = Terminal("searches", "beams")
+    face = made.face
+    async with face.run_test(size=(120, 40)) as pilot:
+        await standing(pilot, face)
+        for _ in range(2):
+            await pilot.press("r", "enter")
+            await standing(pilot, face)
+        assert face.stop.search is not None and face.stop.search.moment == "begin"
+        assert face.lines_of("mask")[0].startswith("beam: beams begin")
+        await pilot.press("f7")
+        await standing(pilot, face)
+        lines = "\n".join(face.lines_of("mask"))
+        assert "beam 0 goes on with a token" in lines and "tokens allowed" in lines
+        await pilot.press("ctrl+q")
+
+
+@pytest.mark.slow
+def test_a_search_is_shown_with_the_mask_of_its_token() -> None:
+    asyncio.run(search())
