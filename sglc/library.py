@@ -12,6 +12,7 @@ a library is made with may be read too.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -157,8 +158,11 @@ class Library:
 
     def included_files(self) -> frozenset[Path]:
         """The files of the included texts that were asked for so far, whether they are there or not."""
-        asked = {_folder(importer) / path for path, included, importer, _ in self._asked if included}
-        return frozenset(path.resolve() for path in asked if "\0" not in str(path))
+        found = set()
+        for path in {_folder(importer) / path for path, included, importer, _ in self._asked if included}:
+            with suppress(OSError, RuntimeError, ValueError):  # names that no file can have
+                found.add(path.resolve())
+        return frozenset(found)
 
     def has_text(self, path: str, importer: Source, answer: str | LibraryError | None) -> bool:
         """Whether an included file, which is asked for now, is as it was told."""
