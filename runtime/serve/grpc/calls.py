@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -17,7 +16,7 @@ from grpc import ServicerContext
 
 from sglc.runtime.serve.functions import ServedFunction
 from sglc.runtime.serve.grpc.descriptors import message_class
-from sglc.runtime.serve.grpc.guard import KEY, metadata_of
+from sglc.runtime.serve.grpc.guard import KEY, address_of, metadata_of
 from sglc.runtime.serve.grpc.handing import Arriving, Handed, waited
 from sglc.runtime.serve.grpc.statuses import abort, code_of
 from sglc.runtime.serve.grpc.values import Codec, NotSaid
@@ -298,12 +297,6 @@ class _Call:
             f" key={self.key.name}" if self.key.name else "",
             f" trace={self._trace}" if self._trace else "",
         )
-
-
-def address_of(peer: str) -> str:
-    """The address in the name of a connection, as gRPC has it (`ipv4:192.0.2.1:4711`); empty for another."""
-    kind, _, place = unquote(peer).partition(":")
-    return place.rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else ""
 
 
 def _unsaid(why: str) -> Problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from urllib.parse import unquote
 
 import grpc
 
@@ -38,8 +39,7 @@ class Guard(grpc.ServerInterceptor):
         try:
             KEY.set(self._access.admit(given))
         except Refusal as refused:
-            ACCESS.info("GRPC %s %s", handler_call_details.method, code_of(refused.problem).name)
-            return _refusing(refused.problem)
+            return _refusing(handler_call_details.method, refused.problem)
         return handler
 
 
@@ -49,10 +49,18 @@ def metadata_of(given: object) -> Mapping[str, str]:
     return {name: value for name, value in pairs if isinstance(value, str)}
 
 
-def _refusing(problem: Problem) -> grpc.RpcMethodHandler:
+def address_of(peer: str) -> str:
+    """The address in the name of a connection, as gRPC has it (`ipv4:192.0.2.1:4711`); empty for another."""
+    kind, _, place = unquote(peer).partition(":")
+    return place.rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else ""
+
+
+def _refusing(path: str, problem: Problem) -> grpc.RpcMethodHandler:
     """A handler that ends each call with the problem at once, whether its message has come or not."""
 
     def refuse(requests: object, context: grpc.ServicerContext) -> None:
+        client = address_of(context.peer())
+        ACCESS.info("GRPC %s %s%s", path, code_of(problem).name, f" from={client}" if client else "")
         abort(context, problem)
 
     return grpc.stream_stream_rpc_method_handler(refuse)

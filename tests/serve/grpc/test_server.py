@@ -33,7 +33,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from serving.grpc_server import GrpcServer, problem_of, serving_grpc
-from sglc.runtime.serve.grpc import calls, face
+from sglc.runtime.serve.grpc import face, guard
 from sglc.runtime.serve.grpc.face import GrpcFace, GrpcPlace
 from sglc.runtime.serve.grpc.handing import ROOM, Arriving, Handed
 
@@ -156,6 +156,7 @@ def test_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         )
     assert "GRPC /keyed.KeyedService/Turned OK" in caplog.text and f"key=bill trace={'a' * 32}" in caplog.text
     assert " from=127.0.0.1 key=bill" in caplog.text
+    assert "GRPC /keyed.KeyedService/Turned UNAUTHENTICATED from=127.0.0.1" in caplog.text
     assert key not in caplog.text and "sgl-wrong" not in caplog.text
 
 
@@ -170,7 +171,7 @@ def test_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     ],
 )
 def test_where_a_call_comes_from(peer: str, address: str) -> None:
-    assert calls.address_of(peer) == address
+    assert guard.address_of(peer) == address
 
 
 def test_the_end_of_a_server(tmp_path: Path) -> None:
