@@ -142,7 +142,7 @@ FAULTS = (
     Fault(
         "a call over gRPC without a key is let in",
         "runtime/serve/grpc/guard.py",
-        "            return _refusing(refused.problem)\n",
+        "            return _refusing(handler_call_details.method, refused.problem)\n",
         "            return handler\n",
         "tests/serve/grpc/test_server.py::test_keys",
     ),
