@@ -180,3 +180,24 @@ def test_a_log_has_a_bound_on_its_events() -> None:
     for _ in range(KEPT_EVENTS + 10):
         log.put("text", "")
     assert log.lost == 10
+
+
+def test_what_is_new_is_read_at_the_lull() -> None:
+    async def job() -> None:
+        lull = asyncio.Event()
+
+        async def wait() -> None:
+            await lull.wait()
+
+        log = Log(wait)
+        reading = asyncio.ensure_future(log.after(0))
+        await asyncio.sleep(0)
+        log.put("generated", "1")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not reading.done()
+        log.put("generated", "2")
+        lull.set()
+        assert [each.data for each in await reading] == ["1", "2"]
+
+    asyncio.run(job())
