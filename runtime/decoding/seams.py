@@ -124,10 +124,22 @@ class Seams:
     def is_open(self, context: Tokens, token: int, masks: Matcher, value: Matcher | None) -> bool:
         """Whether a legal token goes on as the tokenizer would write some legal text.
 
-        `value` is the value's own matcher where the model may also end the message behind it.
+        `value` is the value's own matcher where the model may also end the message behind it. Answers are
+        remembered: texts under one constraint come to the same places again and again.
         """
         if not self.joins:
             return True
+        if value is not None and value.store is not masks.store:
+            return self._goes_on(context, token, masks, value)
+        known = self._canonical.known_open(masks.store)
+        place = masks.config, None if value is None else value.config, context, token
+        found = known.get(place)
+        if found is None:
+            found = known[place] = self._goes_on(context, token, masks, value)
+        return found
+
+    def _goes_on(self, context: Tokens, token: int, masks: Matcher, value: Matcher | None) -> bool:
+        """See `is_open`."""
         after = masks.clone()
         if not after.accept(token):
             return False

@@ -53,6 +53,11 @@ class Matcher:
         return self._store.machine
 
     @property
+    def store(self) -> object:
+        """What the matchers of one constraint share: `config` means the same to all that have it."""
+        return self._store
+
+    @property
     def config(self) -> int:
         """The configuration: equal numbers of one constraint have equal futures."""
         return self._config

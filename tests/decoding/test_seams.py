@@ -333,6 +333,37 @@ def test_tokens_behind_others_are_those_of_the_whole_text() -> None:
             assert (canonical.tokens(context, data) or ())[:size] == whole[at : at + size], (at, context)
 
 
+@needs_model
+def test_answers_about_places_are_remembered_and_are_those_of_a_first_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sglc.runtime.decoding.conversations.canonical.MOST_OPEN", 64)
+    asked: list[str] = []
+
+    def encode(text: str) -> Any:
+        asked.append(text)
+        return tokenizer().encode(text)
+
+    words = ["Monday", "Month", "Monkey", "a", "an", "another", "12", "125", "1.5", "été", "  two"]
+    random, seams = Random(0), Seams(Canonical(encode, tokenizer().token_bytes), tokenizer().vocabulary())
+    answers = set()
+    for _ in range(300):
+        masks = _matcher(*random.sample(words, 4))
+        context: tuple[int, ...] = ()
+        while not masks.is_complete():
+            token = random.choice(masks.allowed().tolist())
+            ending = random.choice((None, masks, _matcher(*words)))
+            found = seams.is_open(context, token, masks, ending)
+            assert found == _seams().is_open(context, token, masks, ending)
+            asked.clear()
+            if ending is None or ending is masks:
+                assert found == seams.is_open(context, token, masks.clone(), ending) and not asked
+            answers.add(found)
+            masks.accept(token)
+            context = (*context, token)[-4:]
+    assert answers == {False, True}
+
+
 def test_tokens_by_what_they_begin_with() -> None:
     vocabulary = small_tokenizer().vocabulary()
     known = beginnings(vocabulary)
@@ -356,8 +387,11 @@ def test_masks_made_ahead_begin_with_what_a_run_takes_back() -> None:
     assert _prefixes(program, 0, words, tokenizer(), tokenizer().vocabulary()) == {b" "}
 
 
-class NeverKept:
+class NeverKept(Canonical):
     """A tokenizer that writes no token as it stands."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda text: (), ())
 
     def keeps(self, context: tuple[int, ...], token: int, more: bytes) -> bool:
         return False
@@ -367,7 +401,7 @@ class NeverKept:
 def test_a_legal_text_is_looked_for_beyond_the_depth_of_python() -> None:
     """Blanks alone decide nothing: what follows them is looked at, up to LOOKED tokens."""
     vocabulary = Vocabulary([b" ", b"  ", b"x"])
-    seams = Seams(NeverKept(), vocabulary)  # type: ignore[arg-type]
+    seams = Seams(NeverKept(), vocabulary)
     long = compile_constraint(regex=" {4000}x").matcher(vocabulary)
     assert seams.is_open((), 0, long, None)
     short = compile_constraint(regex=" {3}x").matcher(vocabulary)
