@@ -346,22 +346,42 @@ def test_answers_about_places_are_remembered_and_are_those_of_a_first_time(
 
     words = ["Monday", "Month", "Monkey", "a", "an", "another", "12", "125", "1.5", "été", "  two"]
     random, seams = Random(0), Seams(Canonical(encode, tokenizer().token_bytes), tokenizer().vocabulary())
-    answers = set()
-    for _ in range(300):
-        masks = _matcher(*random.sample(words, 4))
-        context: tuple[int, ...] = ()
-        while not masks.is_complete():
-            token = random.choice(masks.allowed().tolist())
-            ending = random.choice((None, masks, _matcher(*words)))
-            found = seams.is_open(context, token, masks, ending)
-            assert found == _seams().is_open(context, token, masks, ending)
-            asked.clear()
-            if ending is None or ending is masks:
-                assert found == seams.is_open(context, token, masks.clone(), ending) and not asked
-            answers.add(found)
-            masks.accept(token)
-            context = (*context, token)[-4:]
-    assert answers == {False, True}
+    answers: dict[object, set[bool]] = {}
+    for number in range(30):
+        constraint = compile_constraint(
+            language=Language(Words(frozenset(map(str.encode, random.sample(words, 5)))))
+        )
+        begin = constraint.matcher(tokenizer().vocabulary())
+        befores: list[tuple[int, ...]] = [
+            (),
+            *(tuple(tokenizer().encode(text))[-4:] for text in ("M", "an", " ", "1")),
+        ]
+        for _ in range(20):
+            masks, context = begin.clone(), random.choice(befores)
+            while not masks.is_complete():
+                token = random.choice(masks.allowed().tolist())
+                for ending in (None, masks, begin):
+                    found = seams.is_open(context, token, masks, ending)
+                    assert found == _seams().is_open(context, token, masks, ending)
+                    asked.clear()
+                    assert found == seams.is_open(context, token, masks.clone(), ending) and not asked
+                    answers.setdefault((number, masks.config, token), set()).add(found)
+                masks.accept(token)
+                context = (*context, token)[-4:]
+    # What is before a place decides at some.
+    assert {frozenset(each) for each in answers.values()} == {
+        frozenset(s) for s in ({False}, {True}, {False, True})
+    }
+
+
+@needs_model
+def test_what_may_end_the_message_is_part_of_a_remembered_place() -> None:
+    seams, begin = _seams(), _matcher("an", "xanother")
+    masks = begin.clone()
+    masks.accept_bytes(b"x")
+    context, token = tuple(tokenizer().encode("x")), tokenizer().encode("an")[0]
+    for ending, wanted in ((None, False), (begin, True), (None, False)):
+        assert seams.is_open(context, token, masks, ending) == wanted
 
 
 def test_tokens_by_what_they_begin_with() -> None:
