@@ -55,6 +55,11 @@ class AttendedWorker:
     task: asyncio.Task[None] | None = None
 
     @property
+    def has_room(self) -> bool:
+        """Whether it can begin a call."""
+        return self.ready and len(self.open) < self.width
+
+    @property
     def load(self) -> int:
         """Calls that it has."""
         return len(self.open) + len(self.waiting)

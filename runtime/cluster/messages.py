@@ -64,6 +64,12 @@ class Reply:
     usage: Mapping[str, object] = field(default_factory=dict)
     checks: tuple[Mapping[str, object], ...] = ()
 
+    @property
+    def written(self) -> int:
+        """Tokens that the model wrote."""
+        found = self.usage.get("output_tokens")
+        return found if isinstance(found, int) else 0
+
 
 def written(**message: object) -> str:
     """A message as its line, without the line end."""

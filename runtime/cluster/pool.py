@@ -238,16 +238,23 @@ class Pool:
         return (each for each in self._workers.values() if each.ready and not each.draining)
 
     def _pump(self) -> None:
-        """Have workers begin what waits for them; one that has nothing takes from one that has too much."""
+        """Have workers begin what waits for them; then those that have room take from the one that has too
+        much."""
         for worker in self._workers.values():
-            while worker.ready and len(worker.open) < worker.width:
-                call = worker.waiting.popleft() if worker.waiting else self._taken_over(worker)
-                if call is None:
-                    break
-                call.begun = time.monotonic()
-                worker.open[call.number] = call
-                call.placed(worker.place)
-                worker.link.send(call_line(call.number, call.asked))
+            while worker.waiting and worker.has_room:
+                self._hand(worker, worker.waiting.popleft())
+        if not any(worker.waiting for worker in self._workers.values()):
+            return
+        for worker in sorted(self._workers.values(), key=lambda each: each.load):
+            while worker.has_room and (call := self._taken_over(worker)) is not None:
+                self._hand(worker, call)
+
+    def _hand(self, worker: AttendedWorker, call: Call) -> None:
+        """Have a worker begin a call."""
+        call.begun = time.monotonic()
+        worker.open[call.number] = call
+        call.placed(worker.place)
+        worker.link.send(call_line(call.number, call.asked))
 
     def _taken_over(self, idle: AttendedWorker) -> Call | None:
         """A call that waits at the busiest worker and that an idle one is to do: one whose beginning that one
@@ -261,9 +268,10 @@ class Pool:
             if not busiest.shared or self._router.knows(idle.number, call.beginning):
                 busiest.waiting.remove(call)
                 return call
-        if not is_overloaded(busiest.load, idle.load, idle.width):
-            return None
         call = most_alike(busiest.waiting)
+        leeway = self._router.leeway(call.beginning.tokens, idle.width)
+        if not is_overloaded(busiest.load, idle.load, idle.width, leeway):
+            return None
         busiest.waiting.remove(call)
         self._router.read.note(idle.number, call.beginning.names)
         return call
@@ -380,7 +388,9 @@ class Pool:
         self._scaling.ended(time.monotonic() - call.begun)
         if not call.answered.done():
             try:
-                call.answered.set_result(reply_of(message))
+                reply = reply_of(message)
+                call.answered.set_result(reply)
+                self._router.answered(reply.written)
             except Garbled:
                 worker.open[call.number] = call  # it goes back with the others
                 raise

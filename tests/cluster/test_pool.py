@@ -15,6 +15,7 @@ from clustering.fake_workers import Fleet
 from sglc.runtime.cluster import pool as pools
 from sglc.runtime.cluster.messages import Asked, WorkerFault, event_line, written
 from sglc.runtime.cluster.pool import MOST_DEATHS, TRIES, Pool
+from sglc.runtime.cluster.router import Beginning
 from sglc.runtime.cluster.scaling import IDLE, Scaling, Sizes
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.vm.state.trace import Event
@@ -64,6 +65,23 @@ def test_calls_are_answered_side_by_side_up_to_the_width() -> None:
                     link.release(number)
             await settled()
         assert [(await call).value for call in calls] == [asked(n).arguments for n in range(9)]
+
+    go(work, fleet)
+
+
+def test_nobody_takes_what_its_own_worker_can_begin() -> None:
+    """Workers that have read the same beginning share its calls evenly."""
+    fleet = Fleet(held=True, width=16, shared=True)
+    known = Beginning((b"beginning",), 16)
+
+    async def work(pool: Pool) -> None:
+        calls = [asyncio.ensure_future(pool.call(asked(n), unheard, known)) for n in range(12)]
+        await settled()
+        assert sorted(len(each.calls) for each in fleet.links) in ([5, 7], [6, 6])
+        for link in fleet.links:
+            for number in list(link.calls):
+                link.release(number)
+        await asyncio.gather(*calls)
 
     go(work, fleet)
 

@@ -109,8 +109,26 @@ def test_the_longest_match_gets_the_call() -> None:
     router = Router()
     router.read.note(1, beginning(1, 2).names)
     router.read.note(2, beginning(1, 2, 3).names)
-    assert router.choose(beginning(1, 2, 3, 4), {1: 0, 2: 5, 3: 0}, 8) == 2
-    assert router.choose(beginning(1, 2, 9), {1: 3, 2: 2, 3: 0}, 8) == 2  # as much; the less loaded
+    assert router.choose(beginning(1, 2, 3, 4), {1: 0, 2: 1, 3: 0}, 8) == 2
+    assert router.choose(beginning(1, 2, 9), {1: 3, 2: 2, 3: 1}, 8) == 2  # as much; the less loaded
+
+
+def test_a_worker_may_have_as_many_calls_more_as_write_what_the_other_had_to_read() -> None:
+    long = beginning(*range(20))  # 320 tokens; a call is taken to write 16
+    router = Router()
+    router.read.note(1, long.names)
+    assert router.choose(long, {1: 20, 2: 0}, 64) == 1
+    assert router.choose(long, {1: 21, 2: 0}, 64) == 2  # which has read it, too, from now on
+    assert router.choose(long, {1: 3, 2: 1}, 64) == 2 and router.choose(long, {1: 2, 2: 1}, 64) == 2
+    assert router.choose(beginning(*range(20), 77, 78), {1: 2, 2: 4}, 64) == 1
+    for tokens, calls in ((160, 2), (1, 128), (10_000, 1)):
+        router = Router()
+        for _ in range(200):
+            router.answered(tokens)
+        assert round(router.leeway(320, 64)) == calls  # never more than two rounds of the width
+        router.read.note(1, long.names)
+        assert router.choose(long, {1: calls, 2: 0}, 64) == 1
+        assert router.choose(long, {1: calls + 1, 2: 0}, 64) == 2
 
 
 def test_a_match_below_a_tenth_does_not_count() -> None:
@@ -127,18 +145,24 @@ def test_a_match_below_a_tenth_does_not_count() -> None:
 
 
 def test_overload_is_both_times_and_more_while_another_could_do_with_more() -> None:
-    assert not is_overloaded(8, 0, 1) and is_overloaded(9, 0, 1)
-    assert not is_overloaded(45, 30, 64) and not is_overloaded(128, 30, 64) and is_overloaded(129, 30, 64)
-    assert not is_overloaded(129, 32, 64) and is_overloaded(19, 0, 9) and not is_overloaded(18, 0, 9)
+    assert not is_overloaded(8, 0, 1, 8) and is_overloaded(9, 0, 1, 8)
+    assert (
+        not is_overloaded(45, 30, 64, 5)
+        and is_overloaded(46, 30, 64, 5)
+        and not is_overloaded(46, 30, 64, 16)
+    )
+    assert not is_overloaded(129, 32, 64, 8) and is_overloaded(129, 31, 64, 8)
+    assert not is_overloaded(2, 1, 64, 1) and is_overloaded(2, 0, 64, 1)
 
 
 @given(seed=st.integers(0, 100), loads=st.lists(st.integers(0, 16), min_size=8, max_size=8))
 def test_beginnings_that_nobody_has_read_are_divided_evenly(seed: int, loads: list[int]) -> None:
-    """Two workers whose loads differ by two rounds of their width at most."""
+    """Two workers whose loads differ by their leeway at most."""
     router = Router(seed)
-    chosen = [router.choose(beginning(n, n, n), {1: loads[n], 2: 0}, 8) for n in range(8)]
+    chosen = [router.choose(beginning(*[n] * 16), {1: loads[n], 2: 0}, 8) for n in range(8)]
     assert sorted(chosen) == [1] * 4 + [2] * 4
-    assert router.choose(beginning(9), {1: 17, 2: 0}, 8) == 2 and router.choose(NOTHING, {1: 1, 2: 0}, 8) == 2
+    far = {1: 17, 2: 0}
+    assert router.choose(beginning(*[9] * 16), far, 8) == 2 and router.choose(NOTHING, {1: 1, 2: 0}, 8) == 2
 
 
 def test_who_runs_dry_takes_what_most_have_in_common() -> None:

@@ -23,7 +23,7 @@ from sglc.commands.shared.progress import Figures
 from sglc.runtime.cluster.beginnings import Beginnings
 from sglc.runtime.cluster.messages import Asked, Reply
 from sglc.runtime.cluster.pool import Pool
-from sglc.runtime.cluster.router import AHEAD, NOTHING, Beginning
+from sglc.runtime.cluster.router import NOTHING, Beginning
 from sglc.runtime.errors import ArgumentError, SglError, diagnostic_of
 from sglc.runtime.served_models import check_names, check_unknown
 from sglc.runtime.vm.state.trace import Event
@@ -31,6 +31,8 @@ from sglc.types.text.plain_json import dumps, write_json
 from sglc.types.values import Value
 
 R = TypeVar("R")
+SPARE = 8
+"""Rows for each worker that wait in the front, so that it gets those that suit it."""
 
 
 class PooledRunner:
@@ -49,7 +51,7 @@ class PooledRunner:
         self._pool = pool
         self._loop = loop
         self._beginnings = beginnings
-        self.width = pool.sizes.most * (pool.width + AHEAD)
+        self.width = pool.sizes.most * (pool.width + SPARE)
         """Rows that are worth knowing of: those that workers do, and some that wait for the right one."""
 
     @classmethod
