@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sglc.runtime.cluster.links import Link
-from sglc.runtime.cluster.messages import Asked, Reply
+from sglc.runtime.cluster.messages import Asked, ModelRequest, Reply
 from sglc.runtime.cluster.router import Beginning
 from sglc.runtime.vm.state.trace import Listener
 
@@ -23,7 +23,7 @@ class Call:
     told the place of each worker that begins it."""
 
     number: int
-    asked: Asked
+    asked: Asked | ModelRequest
     beginning: Beginning
     hear: Listener
     placed: Callable[[int], None]

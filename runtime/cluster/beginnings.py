@@ -1,19 +1,26 @@
-"""What calls begin with, in a model's tokens, before any model has seen them.
+"""What calls and requests begin with, in a model's tokens, before any model has seen them.
 
 A call is followed without a model to its first hole (`runtime/preview.py`): what stands before it is what a
-worker computes first. Only the tokenizer is read.
+worker computes first. A request of OpenAI's protocol begins with its conversation. Only the tokenizer is
+read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sglc.bytecode.code import Program
 from sglc.runtime.cluster.router import NOTHING, Beginning
+from sglc.runtime.decoding.conversations.conversation import Conversation
 from sglc.runtime.decoding.conversations.encoder import Encoder
-from sglc.runtime.errors import ArgumentError
+from sglc.runtime.decoding.requests import Constraints
+from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.kv.names import names_of
 from sglc.runtime.preview import preview
+from sglc.runtime.serve.openai.asked import Asked
+from sglc.runtime.serve.openai.dialogue import notation_for, write
+from sglc.runtime.serve.openai.forms import Forms
+from sglc.runtime.serve.problems import Refusal
 from sglc.runtime.tokenizer import Tokenizer
 from sglc.runtime.vm.preview.pieces import pieces_of, tokens_of
 
@@ -46,6 +53,31 @@ class Beginnings:
             if token is None:
                 break  # a value that nobody knows yet
             tokens.append(token)
-        if len(tokens) < SHORTEST_WORTH:
+        return _beginning(tokens)
+
+
+class RequestBeginnings:
+    """The beginnings of requests to a model."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._chat = tokenizer.chat
+        self._encoder = Encoder(tokenizer)
+        self._forms = Forms(Constraints(), tokenizer.chat)
+
+    async def of(self, asked: Asked) -> Beginning:
+        """The beginning of a request, of several conversations that of the first; of one that a worker is
+        going to refuse nothing is known."""
+        conversation = Conversation(encoder=self._encoder, chat=self._chat)
+        messages = asked.conversations[0]
+        try:
+            notation = await notation_for(asked, self._forms)
+            await write(conversation, messages, asked, notation)
+        except (Refusal, SglError):
             return NOTHING
-        return Beginning(tuple(names_of(tokens)), len(tokens))
+        return _beginning(conversation.tokens())
+
+
+def _beginning(tokens: Sequence[int]) -> Beginning:
+    if len(tokens) < SHORTEST_WORTH:
+        return NOTHING
+    return Beginning(tuple(names_of(tokens)), len(tokens))

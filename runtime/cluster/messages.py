@@ -1,6 +1,7 @@
 """What a front and its workers tell each other: lines of JSON, each an object with one key that says what.
 
-To a worker: `setup` (once, the first), `call`, `cancel`, `report`, `metrics`, `state`, `end`. From a worker:
+To a worker: `setup` (once, the first), `call` (of a function, or a request to a model), `cancel`, `report`,
+`metrics`, `state`, `end`. From a worker:
 `ready` or `failed` (once), `event`, `answer`, `gone` (blocks that left its memory), `figures`, `report`,
 `metrics`, `state`.
 Arguments and values are texts of JSON within the JSON, so that their numbers keep their digits. A line has at
@@ -16,6 +17,7 @@ from decimal import Decimal
 
 from sglc.runtime.engine.core.errors import ContextOverflow, QueueFull
 from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.serve.problems import TITLES, Problem, Refusal
 from sglc.runtime.vm.state.trace import Event, plain_data
 from sglc.types.text.plain_json import parse_json, write_json
 from sglc.types.type import TAG
@@ -54,6 +56,19 @@ class Asked:
     told: bool = False
     tenant: str = ""
     traceparent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A request of OpenAI's protocol to a model of the worker: its JSON text, and its number at the front.
+    `kind` is `chat` or `text`. Where it asks for a stream, an event `chunk` tells each part of it."""
+
+    kind: str
+    body: str
+    id: str
+    timeout: float | None = None
+    priority: int = 0
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +137,7 @@ def list_of(data: Mapping[str, object], name: str) -> list[object]:
 # -- calls and answers -------------------------------------------------------------------------------------
 
 
-def call_line(number: int, asked: Asked) -> str:
+def call_line(number: int, asked: Asked | ModelRequest) -> str:
     """A call, which its worker answers under the same number."""
     return written(call=number, **asdict(asked))
 
@@ -142,6 +157,21 @@ def asked_of(data: Mapping[str, object]) -> Asked:
         data.get("told") is True,
         text_of(data, "tenant"),
         text_of(data, "traceparent"),
+    )
+
+
+def request_of(data: Mapping[str, object]) -> ModelRequest | None:
+    """The request to a model in a message; None where it is a call of a function. Raises Garbled."""
+    if "body" not in data:
+        return None
+    timeout = data.get("timeout")
+    return ModelRequest(
+        text_of(data, "kind"),
+        text_of(data, "body"),
+        text_of(data, "id"),
+        float(timeout) if isinstance(timeout, int | float) else None,
+        number_of(data, "priority"),
+        text_of(data, "tenant"),
     )
 
 
@@ -170,10 +200,14 @@ def failure_line(number: int, problem: Exception) -> str:
 
 
 def failure_data(problem: Exception) -> dict[str, object]:
-    """What ended a call, as JSON: an error of the language, a call that cannot begin, or a fault."""
+    """What ended a call, as JSON: an error of the language, a call that cannot begin, a request that is
+    refused, or a fault."""
     if isinstance(problem, ArgumentError):
         told = {"code": problem.code, "reason": problem.reason, "hint": problem.hint}
         return {"kind": "arguments", "message": problem.message, **told}
+    if isinstance(problem, Refusal):
+        refused = asdict(problem.problem)
+        return {"kind": "refusal", **refused, "fields": write_json(_fields(problem.problem.fields))}
     if not isinstance(problem, SglError):
         told_as = str(problem) if isinstance(problem, WorkerFault) else f"{type(problem).__name__}: {problem}"
         return {"kind": "fault", "message": told_as}
@@ -197,6 +231,8 @@ def failure_of(data: Mapping[str, object]) -> Exception:
     kind, message, hint = text_of(data, "kind"), text_of(data, "message"), text_of(data, "hint")
     if kind == "arguments":
         return ArgumentError(text_of(data, "code"), message, reason=text_of(data, "reason"), hint=hint)
+    if kind == "refusal":
+        return _refusal_of(data)
     if kind != "error":
         return WorkerFault(message)
     partial = data.get("partial")
@@ -212,6 +248,22 @@ def failure_of(data: Mapping[str, object]) -> Exception:
     if cause := text_of(data, "cause"):
         error.__cause__ = _cause_of(cause, text_of(data, "caused"))
     return error
+
+
+def _refusal_of(data: Mapping[str, object]) -> Refusal:
+    status, after = number_of(data, "status"), data.get("retry_after")
+    fields = parse_json(text_of(data, "fields"))
+    return Refusal(
+        Problem(
+            status if status in TITLES else 500,
+            text_of(data, "name"),
+            text_of(data, "detail"),
+            text_of(data, "code"),
+            text_of(data, "hint"),
+            fields if isinstance(fields, dict) else {},
+            retry_after=float(after) if isinstance(after, int | float) else None,
+        )
+    )
 
 
 def _cause_of(name: str, message: str) -> Exception:

@@ -18,6 +18,7 @@ from sglc.runtime.cluster.links import PATIENCE, Starter
 from sglc.runtime.cluster.messages import (
     Asked,
     Garbled,
+    ModelRequest,
     Reply,
     call_line,
     event_of,
@@ -72,6 +73,8 @@ class Pool:
         self.coming = coming
         self.deaths = 0
         """Workers that have died."""
+        self.models: dict[str, str] = {}
+        """The models of each worker by their names, and what it loads them by; known once one is ready."""
         self._start = start
         self._setup = setup
         self._router = router or Router()
@@ -133,7 +136,7 @@ class Pool:
 
     async def call(
         self,
-        asked: Asked,
+        asked: Asked | ModelRequest,
         hear: Listener,
         beginning: Beginning = NOTHING,
         placed: Callable[[int], None] = lambda place: None,
@@ -371,6 +374,7 @@ class Pool:
     def _welcome(self, worker: AttendedWorker, told: dict[str, object]) -> None:
         worker.width = max(1, number_of(told, "width"))
         worker.shared = told.get("shared") is True
+        self.models = self.models or {name: str(each) for name, each in part_of(told, "models").items()}
         worker.ready = True
         if self._first is not None and not self._first.done():
             self._first.set_result(None)

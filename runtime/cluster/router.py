@@ -28,8 +28,8 @@ STARVING = 0.5
 """… that other one does less than this share of what it can do at a time. Else nothing is won: each of them
 has enough to do, and one more beginning would be computed twice."""
 ROUNDS = 2
-"""The most leeway, in rounds of a worker's width: what it does within them is none. Nor does such a difference
-say who gets a beginning that nobody has read."""
+"""The most leeway, in rounds of a worker's width: more calls than that are too many, whatever the other one
+would have to read."""
 WRITTEN = 16.0
 """Tokens that a call is taken to write before any has been answered."""
 LEARNED = 1 / 16

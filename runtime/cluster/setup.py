@@ -40,7 +40,8 @@ class ProgramSetup:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSetup:
-    """All that a worker needs to know before its first call. `decode` and `select` are those of
+    """All that a worker needs to know before its first call. `alone` are models that are there whether or not
+    a program asks them. `decode` and `select` are those of
     `Session.run`, `width` the most calls at a time (None: `room` times what suits the engine), `weighed`
     whether the pressure of masks is measured, `metrics` whether families of figures are told."""
 
@@ -51,6 +52,7 @@ class WorkerSetup:
     room: int = 1
     weighed: bool = False
     metrics: bool = False
+    alone: tuple[str, ...] = ()
 
     def line(self) -> str:
         """The message that a worker is set up by."""
@@ -73,6 +75,7 @@ class WorkerSetup:
             "room": self.room,
             "weighed": self.weighed,
             "metrics": self.metrics,
+            "alone": list(self.alone),
         }
         return written(setup=setup)
 
@@ -88,6 +91,7 @@ def setup_of(data: Mapping[str, object]) -> WorkerSetup:
         number_of(data, "room"),
         data.get("weighed") is True,
         data.get("metrics") is True,
+        tuple(map(str, list_of(data, "alone"))),
     )
 
 

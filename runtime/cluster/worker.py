@@ -22,6 +22,7 @@ from sglc.runtime.cluster.messages import (
     END,
     LONGEST_LINE,
     Garbled,
+    Reply,
     asked_of,
     event_line,
     failure_data,
@@ -30,9 +31,12 @@ from sglc.runtime.cluster.messages import (
     part_of,
     read,
     reply_line,
+    request_of,
     written,
 )
 from sglc.runtime.errors import ArgumentError, SglError
+from sglc.runtime.serve.problems import Refusal
+from sglc.runtime.vm.state.trace import Event
 
 if TYPE_CHECKING:
     from sglc.runtime.cluster.worker_programs import WorkerPrograms
@@ -103,7 +107,7 @@ class Worker:
             self._send(written(failed=failure_data(fault)))
             return None
         shared = work.watch(lambda name: self._gone.append(name.hex()))
-        self._send(written(ready={"width": work.width, "shared": shared}))
+        self._send(written(ready={"width": work.width, "shared": shared, "models": work.models}))
         return work
 
     def _obey(self, message: dict[str, object], work: WorkerPrograms) -> None:
@@ -125,10 +129,10 @@ class Worker:
 
     async def _answer(self, number: int, message: dict[str, object], work: WorkerPrograms) -> None:
         try:
-            reply = await work.answer(asked_of(message), lambda event: self._send(event_line(number, event)))
+            reply = await self._reply(number, message, work)
         except asyncio.CancelledError:
             return
-        except (ArgumentError, SglError) as problem:
+        except (ArgumentError, SglError, Refusal) as problem:
             line = failure_line(number, problem)
         except Exception as fault:
             traceback.print_exc()
@@ -139,6 +143,15 @@ class Worker:
             del self._tasks[number]
         self._tell_gone()
         self._send(line)
+
+    async def _reply(self, number: int, message: dict[str, object], work: WorkerPrograms) -> Reply:
+        def hear(event: Event) -> None:
+            self._send(event_line(number, event))
+
+        request = request_of(message)
+        if request is None:
+            return await work.answer(asked_of(message), hear)
+        return await work.answer_request(request, hear)
 
     async def _tick(self, work: WorkerPrograms) -> None:
         metrics: list[object] = []

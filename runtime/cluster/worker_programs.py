@@ -11,7 +11,7 @@ from sglc.externs.host import Host
 from sglc.externs.modules import Access
 from sglc.runtime.backends.filling.loaded import LoadedModels
 from sglc.runtime.backends.filling.remote_model import RemoteModel
-from sglc.runtime.cluster.messages import Asked, Reply
+from sglc.runtime.cluster.messages import Asked, ModelRequest, Reply
 from sglc.runtime.cluster.setup import ProgramSetup, WorkerSetup
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.batching_engine import BatchingEngine
@@ -26,10 +26,15 @@ from sglc.runtime.metrics.report import report
 from sglc.runtime.metrics.workers import sent
 from sglc.runtime.model.weights.errors import ModelError
 from sglc.runtime.results import RunResult
+from sglc.runtime.serve.openai.chat_models import ChatModels, Kind
+from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.session import Session
-from sglc.runtime.vm.state.trace import Listener
+from sglc.runtime.vm.state.trace import Event, Listener
 from sglc.types.model_use import MAIN
 from sglc.types.text.plain_json import dumps, parse_json
+
+CHUNK = "chunk"
+"""The event that tells a part of a stream of OpenAI's protocol: its text."""
 
 
 @dataclass(slots=True)
@@ -42,6 +47,7 @@ class WorkerPrograms:
     engines: dict[str, Engine] = field(default_factory=dict)
     """By the names of their models."""
     collector: Collector = field(default_factory=Collector)
+    _asked: ChatModels | None = None
 
     @classmethod
     def open(cls, setup: WorkerSetup) -> WorkerPrograms:
@@ -50,6 +56,8 @@ class WorkerPrograms:
         try:
             for each in setup.programs:
                 work._add(each)
+            for model in setup.alone:
+                work._engine(model)
         except ModelError as problem:
             work.close()
             what = f"{problem.what}: {problem.where}"
@@ -107,6 +115,31 @@ class WorkerPrograms:
         if code.result is not None:
             value = dumps(result.value, program.types[code.result], program.table)
         return Reply(value, usage_of(result), tuple(_checks(result)))
+
+    async def answer_request(self, request: ModelRequest, hear: Listener) -> Reply:
+        """Have a model answer a request of OpenAI's protocol. Raises Refusal, and SglError where it fails."""
+        options = CallOptions(timeout=request.timeout, priority=request.priority, tenant=request.tenant)
+        kind: Kind = "chat" if request.kind == "chat" else "text"
+
+        def tell(text: str) -> None:
+            hear(Event(CHUNK, {"text": text}))
+
+        found = await self._chats.answer(kind, request.body, request.id, options, tell)
+        return Reply(found.text, {"output_tokens": found.tokens})
+
+    @property
+    def models(self) -> dict[str, str]:
+        """The models that can be asked, by the names that clients ask for, and what each was loaded by."""
+        found: dict[str, str] = {}
+        for loaded_by, engine in self.engines.items():
+            found.setdefault(engine.model.name, loaded_by)
+        return found
+
+    @property
+    def _chats(self) -> ChatModels:
+        if self._asked is None:
+            self._asked = ChatModels(self.engines.values(), self.collector)
+        return self._asked
 
     def figures(self) -> dict[str, object]:
         """What it has done so far, in few numbers."""

@@ -232,7 +232,8 @@ LAW: dict[str, set[str]] = {
     "sglc.runtime.serve.grpc": RUNTIME
     | {"sglc.runtime.serve", "sglc.runtime.serve.keeping", "sglc.targets.proto"},
     "sglc.runtime.cluster": RUNTIME
-    | {"sglc.runtime.preview", "sglc.runtime.metrics", "sglc.runtime.tokenizer", "sglc.externs"},
+    | {"sglc.runtime.preview", "sglc.runtime.metrics", "sglc.runtime.tokenizer", "sglc.externs"}
+    | {"sglc.runtime.serve", "sglc.runtime.serve.openai"},
     "sglc.plan": LEAVES
     | {"sglc.project", "sglc.bytecode", "sglc.ir", "sglc.analysis", "sglc.values"}
     | {"sglc.runtime.bounds", "sglc.runtime.mask", "sglc.runtime.decoding", "sglc.runtime.errors"},

@@ -24,7 +24,7 @@ from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.serve.functions import Answer, Job, ServedFunction
 from sglc.runtime.serve.openai.asked import Asked, Message
 from sglc.runtime.serve.openai.calls import AnswerReader, Called, Notation
-from sglc.runtime.serve.openai.dialogue import write
+from sglc.runtime.serve.openai.dialogue import notation_for, write
 from sglc.runtime.serve.openai.errors import CONTEXT, wrong
 from sglc.runtime.serve.openai.forms import Forms
 from sglc.runtime.serve.options import CallOptions
@@ -212,6 +212,10 @@ class Completion:
         self.usage = Usage(cached=0 if told else None, drafted=0 if asked.prediction else None)
         self.news = asyncio.Event()
 
+    async def step_begun(self) -> None:
+        """Wait until the model computes: what is done then takes no time from it."""
+        await self._model.served.engine.step_begun()
+
     def check(self, arguments: Mapping[str, object]) -> None:
         """There are no arguments."""
 
@@ -245,9 +249,7 @@ class Completion:
         run = self._model.served.for_run(MAIN, "openai", urgency, own=True)
         try:
             async with asyncio.timeout(options.timeout):
-                notation = None
-                if asked.tools is not None or any(message.calls for message in asked.conversations[0]):
-                    notation = await forms.notation("" if asked.tools is None else asked.tools.shown)
+                notation = await notation_for(asked, forms)
                 request = await forms.request(HOLE, asked.form, notation, self._admit)
                 if asked.form.tools is not None and notation is not None:
                     json = asked.form.kind == "json"

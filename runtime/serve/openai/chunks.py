@@ -1,35 +1,47 @@
-"""Answers as a stream of chunks: server-sent events of data alone, the last of them `[DONE]`."""
+"""What a client of OpenAI's protocol reads of an answer: all of it at once, or chunks while it is written.
+
+Chunks are server-sent events of data alone, the last of them `[DONE]`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
-from starlette.types import Receive, Scope, Send
-
-from sglc.runtime.serve.event_stream import ALIVE_EVERY, HEADERS
 from sglc.runtime.serve.openai.answering import Answering, Choice, Token
-from sglc.runtime.serve.openai.errors import error_response, error_text
+from sglc.runtime.serve.openai.errors import error_text
 from sglc.runtime.serve.openai.shapes import Shape, call_piece, tokens_within
 from sglc.runtime.serve.problems import Problem
-from sglc.runtime.serve.requests import until_gone
-from sglc.runtime.serve.runs import Run, Runs
 from sglc.types.text.plain_json import write_json
 
 DONE = "[DONE]"
-_ALIVE = ": still going\n\n"
 
 
-class Chunks:
-    """An answer that is sent as it is written. What fails before there is any text is an error with its
-    status; later it is a chunk with the error. A client that leaves ends the run, and so does one that reads
-    nothing for the `idle` seconds of the server's limits."""
+class Told(Protocol):
+    """What is told of an answer."""
 
-    def __init__(
-        self, runs: Runs, run: Run, work: Answering, shape: Shape, *, usage: bool, logprobs: bool
-    ) -> None:
-        self._runs = runs
-        self._run = run
+    @property
+    def news(self) -> asyncio.Event:
+        """Set when there is more."""
+
+    def chunks(self, *, ended: bool, problem: Problem | None) -> str:
+        """The events of all that is new. With `ended` they are the last ones."""
+
+    def whole(self) -> str:
+        """The JSON text of a whole answer."""
+
+
+def events_of(rows: Iterable[str]) -> str:
+    """Rows of data as server-sent events."""
+    return "".join(f"data: {row}\n\n" for row in rows)
+
+
+class ToldHere:
+    """What is told of an answer of this process, in a shape; `usage` and `logprobs` say whether its chunks
+    tell of these."""
+
+    def __init__(self, work: Answering, shape: Shape, *, usage: bool, logprobs: bool) -> None:
         self._work = work
         self._shape = shape
         self._usage = usage
@@ -42,62 +54,18 @@ class Chunks:
         """Characters of the arguments of each call of each answer."""
         self._open = [True] * len(work.choices)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._runs.enter(self._run)
-        assert self._run.task is not None
-        self._run.task.add_done_callback(lambda _: self._work.news.set())
-        try:
-            sending = asyncio.ensure_future(self._send(scope, receive, send))
-            try:
-                if await until_gone(receive, sending):
-                    await sending
-            finally:
-                sending.cancel()
-        finally:
-            self._runs.leave(self._run)
+    @property
+    def news(self) -> asyncio.Event:
+        """See `Told`."""
+        return self._work.news
 
-    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
-        run, begun, ended = self._run, False, False
-        while not ended:
-            silent = not await self._news()
-            ended = run.answer is not None
-            if not begun and run.answer is not None and run.answer.problem is not None:
-                await error_response(run.answer.problem)(scope, receive, send)
-                return
-            text = self._text(ended=ended) or (_ALIVE if silent else "")
-            if not text:
-                continue  # what may become a call is held back
-            if not begun:
-                await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-                begun = True
-            if not await self._pass(send, text, more=not ended):
-                return
+    def whole(self) -> str:
+        """See `Told`."""
+        return write_json(self._shape.whole(self._work))
 
-    async def _news(self) -> bool:
-        """Wait until there is more, the run has ended, or it is time for a sign of life: then False."""
-        try:
-            async with asyncio.timeout(ALIVE_EVERY):
-                await self._work.news.wait()
-        except TimeoutError:
-            return False
-        await self._runs.lull()
-        self._work.news.clear()
-        return True
-
-    async def _pass(self, send: Send, text: str, *, more: bool) -> bool:
-        """Send text; False where the client does not read it."""
-        try:
-            async with asyncio.timeout(self._runs.limits.idle):
-                await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
-        except TimeoutError:
-            self._run.cancel(Problem(503, "Cancelled", "the client has read nothing for too long"))
-            return False
-        return True
-
-    def _text(self, *, ended: bool) -> str:
-        """The events of all that is new."""
+    def chunks(self, *, ended: bool, problem: Problem | None) -> str:
+        """See `Told`."""
         rows: list[str] = []
-        problem = self._run.answer.problem if self._run.answer is not None else None
         for at, choice in enumerate(self._work.choices):
             if self._open[at]:
                 rows += map(write_json, self._news_of(at, choice))
@@ -107,7 +75,7 @@ class Chunks:
             if self._usage:
                 rows.append(write_json(self._shape.last(self._work)))
             rows.append(DONE)
-        return "".join(f"data: {row}\n\n" for row in rows)
+        return events_of(rows)
 
     def _news_of(self, at: int, choice: Choice) -> Iterator[dict[str, object]]:
         """What is new of one answer: its text, its calls, its end."""

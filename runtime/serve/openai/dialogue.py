@@ -8,6 +8,14 @@ from sglc.runtime.decoding.conversations.conversation import Conversation, Trans
 from sglc.runtime.serve.openai.asked import Asked, Message
 from sglc.runtime.serve.openai.calls import Notation
 from sglc.runtime.serve.openai.errors import unsupported, wrong
+from sglc.runtime.serve.openai.forms import Forms
+
+
+async def notation_for(asked: Asked, forms: Forms) -> Notation | None:
+    """How the model writes calls of tools, where the request has any."""
+    if asked.tools is None and not any(message.calls for message in asked.conversations[0]):
+        return None
+    return await forms.notation("" if asked.tools is None else asked.tools.shown)
 
 
 async def write(

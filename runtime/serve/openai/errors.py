@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from starlette.responses import Response
-
 from sglc.runtime.serve.problems import Problem, Refusal
-from sglc.runtime.serve.requests import json_response
 from sglc.types.text.plain_json import write_json
 
 INVALID = "invalid_value"
@@ -57,8 +54,3 @@ def error_text(problem: Problem) -> str:
     message = f"{problem.detail}; {problem.hint}" if problem.hint else problem.detail
     param = problem.fields.get(_PARAM)
     return write_json({"error": {"message": message, "type": kind, "param": param, "code": code}})
-
-
-def error_response(problem: Problem) -> Response:
-    """A failure as an answer."""
-    return json_response(error_text(problem), status_of(problem), problem.headers)

@@ -11,11 +11,13 @@ from starlette.routing import Route
 
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.serve.functions import FunctionTable, OfTable, ServedFunction
-from sglc.runtime.serve.openai.answering import Answering, ChatModel, Completion, FunctionAnswer
-from sglc.runtime.serve.openai.asked import Asked, read_chat, read_completion
-from sglc.runtime.serve.openai.chunks import Chunks
-from sglc.runtime.serve.openai.errors import error_response, no_model, unsupported, wrong
-from sglc.runtime.serve.openai.shapes import ChatShape, Shape, TextShape
+from sglc.runtime.serve.openai.answering import Completion, FunctionAnswer
+from sglc.runtime.serve.openai.asked import Asked
+from sglc.runtime.serve.openai.away import CompletionAway, KnownForms, ModelsAway
+from sglc.runtime.serve.openai.chat_models import ChatModels, Kind, read_request, shape_of
+from sglc.runtime.serve.openai.chunks import Told, ToldHere
+from sglc.runtime.serve.openai.errors import no_model, unsupported, wrong
+from sglc.runtime.serve.openai.responses import Chunks, error_response
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.serve.problems import Refusal
 from sglc.runtime.serve.requests import json_body, json_response
@@ -24,6 +26,7 @@ from sglc.runtime.serve.runs import Run, Runs
 from sglc.runtime.vm.state.run import Recorder
 from sglc.types.text.plain_json import write_json
 from sglc.types.type import AliasType, Named, Str, Type, TypeTable
+from sglc.types.values import Value
 
 FUNCTIONS = "sgl/"
 """Before the name of a function that is asked as a model."""
@@ -43,24 +46,22 @@ class OpenAiFace:
         runs: Runs,
         engines: Iterable[Engine],
         recorder: Recorder | None = None,
-        away: Iterable[str] = (),
+        away: ModelsAway | None = None,
     ) -> None:
         """`recorder` keeps account of what models answer; functions have that of their sessions. `away` are
-        models that workers have, which answer calls of functions only."""
+        models that workers have."""
         self._runs = runs
-        self._recorder = recorder
-        self._away = frozenset(away)
-        self._models: dict[str, ChatModel] = {}
-        for engine in engines:
-            if engine.model.name not in self._models:
-                self._models[engine.model.name] = ChatModel(engine)
+        self._models = ChatModels(engines, recorder)
+        self._away = away
+        self._forms = KnownForms()
         self._functions = OfTable(table, _functions)
         self._since = int(time.time())
 
     @property
     def names(self) -> list[str]:
         """All models."""
-        return [*self._models, *self._functions.now]
+        away = [] if self._away is None else self._away.names
+        return [*self._models.names, *away, *self._functions.now]
 
     @property
     def routes(self) -> list[Route]:
@@ -90,57 +91,71 @@ class OpenAiFace:
 
     async def chat(self, request: Request) -> Response | Chunks:
         """A chat completion."""
-        self._runs.check()
-        asked = read_chat(await json_body(request, self._runs.limits.body))
-        arguments: dict[str, object] = {}
-        work: Answering
-        if (found := self._functions.now.get(asked.model)) is not None:
-            function, parameter = found
-            work, arguments = FunctionAnswer(function), {parameter: _question(asked)}
-        else:
-            work = self._completion(request, asked)
-        run = self._run(request, work, arguments, asked)
-        shape = ChatShape(run.id, asked.model, asked.top is not None)
-        return await self._answer(request, run, work, shape, asked)
+        return await self._answered(request, "chat")
 
     async def complete(self, request: Request) -> Response | Chunks:
         """A plain completion."""
+        return await self._answered(request, "text")
+
+    async def _answered(self, request: Request, kind: Kind) -> Response | Chunks:
         self._runs.check()
-        asked = read_completion(await json_body(request, self._runs.limits.body))
-        if asked.model in self._functions.now:
-            raise wrong("model", f"{asked.model} is a function: ask it at /v1/chat/completions")
-        work = self._completion(request, asked)
-        run = self._run(request, work, {}, asked)
-        shape = TextShape(run.id, asked.model, asked.top is not None)
-        return await self._answer(request, run, work, shape, asked)
+        data = await json_body(request, self._runs.limits.body)
+        asked = read_request(kind, data)
+        arguments: dict[str, object] = {}
+        work: Completion | CompletionAway | FunctionAnswer
+        if (found := self._functions.now.get(asked.model)) is not None:
+            if kind == "text":
+                raise wrong("model", f"{asked.model} is a function: ask it at {_CHAT}")
+            function, parameter = found
+            work, arguments = FunctionAnswer(function), {parameter: _question(asked)}
+        else:
+            work = self._completion(request, kind, data, asked)
+        run = self._run(request, work, arguments, asked)
+        if isinstance(work, CompletionAway):
+            work.id = run.id
+            return await self._answer(request, run, work, asked)
+        shape = shape_of(kind, run.id, asked)
+        told = ToldHere(work, shape, usage=asked.usage, logprobs=asked.top is not None)
+        return await self._answer(request, run, told, asked)
 
-    def _completion(self, request: Request, asked: Asked) -> Completion:
-        model = self._models.get(asked.model)
-        if asked.model in self._away:
-            raise wrong("model", f"{asked.model} is with workers, which answer functions only: {self.names}")
-        if model is None:
-            raise no_model(asked.model, self.names)
+    def _completion(
+        self, request: Request, kind: Kind, data: dict[str, Value], asked: Asked
+    ) -> Completion | CompletionAway:
         runs, key = self._runs, key_of(request)
-        return Completion(
-            model, asked, lambda: runs.access.admit_schema(key, runs.limits.schemas), self._recorder
-        )
 
-    def _run(self, request: Request, work: Answering, arguments: dict[str, object], asked: Asked) -> Run:
+        def admit() -> None:
+            runs.access.admit_schema(key, runs.limits.schemas)
+
+        if self._away is not None and asked.model in self._away.names:
+            forms = self._forms
+            return CompletionAway(
+                self._away, kind, write_json(data), asked, lambda: forms.admit(asked.form, admit)
+            )
+        found = self._models.completion(asked, admit)
+        if found is None:
+            raise no_model(asked.model, self.names)
+        return found
+
+    def _run(
+        self,
+        request: Request,
+        work: Completion | CompletionAway | FunctionAnswer,
+        arguments: dict[str, object],
+        asked: Asked,
+    ) -> Run:
         seed = (asked.seed or 0) % _SEEDS
         options = CallOptions(seed, asked.most, self._runs.limits.seconds)
         return self._runs.start(work, arguments, options, key_of(request), told=False)
 
-    async def _answer(
-        self, request: Request, run: Run, work: Answering, shape: Shape, asked: Asked
-    ) -> Response | Chunks:
+    async def _answer(self, request: Request, run: Run, told: Told, asked: Asked) -> Response | Chunks:
         if asked.stream:
-            return Chunks(self._runs, run, work, shape, usage=asked.usage, logprobs=asked.top is not None)
+            return Chunks(self._runs, run, told)
         await self._runs.attend(run, request.receive)
         if run.answer is None:
             return Response(status_code=204)  # nobody reads it
         if run.answer.problem is not None:
             return error_response(run.answer.problem)
-        return json_response(write_json(shape.whole(work)))
+        return json_response(told.whole())
 
 
 def _told(handler: Handler) -> Handler:

@@ -22,6 +22,7 @@ from sglc.runtime.engine.open import SHARE, free_memory
 from sglc.runtime.errors import ArgumentError
 from sglc.runtime.model.load import load_tokenizer
 from sglc.runtime.model.weights.errors import ModelError
+from sglc.runtime.tokenizer import Tokenizer
 from sglc.types.model_use import MAIN
 
 
@@ -29,20 +30,23 @@ def program_setup(
     program: Program, models: Mapping[str, str], known: Sequence[ModelSettings], file: str, access: Access
 ) -> ProgramSetup:
     """A program with its models, as workers get it. Raises ArgumentError (E0840) for a model elsewhere."""
-    chains: dict[str, tuple[str, ...]] = {}
-    for name, model in models.items():
-        links = links_of(model, known)
-        away = next((link.name for link in links if link.elsewhere), None)
-        if away is not None:
-            raise ArgumentError(
-                "E0840",
-                f"workers cannot ask {away}",
-                reason="it is a model elsewhere; each worker would have limits, budgets and keys of its own",
-                hint="leave --workers out: --concurrency says how many rows go on at a time",
-            )
-        chains[name] = tuple(link.name for link in links)
+    chains = {name: chain_of(model, known) for name, model in models.items()}
     folder = "" if access.folder is None else str(access.folder)
     return ProgramSetup(program, chains, file, PythonAccess(access.allowed, folder, access.own))
+
+
+def chain_of(model: str, known: Sequence[ModelSettings]) -> tuple[str, ...]:
+    """A model and its fallbacks, as workers load them. Raises ArgumentError (E0840) for one elsewhere."""
+    links = links_of(model, known)
+    away = next((link.name for link in links if link.elsewhere), None)
+    if away is not None:
+        raise ArgumentError(
+            "E0840",
+            f"workers cannot ask {away}",
+            reason="it is a model elsewhere; each worker would have limits, budgets and keys of its own",
+            hint="leave --workers out: --concurrency says how many rows go on at a time",
+        )
+    return tuple(link.name for link in links)
 
 
 def rows_setup(call: Call, file: str, cluster: ClusterOptions, concurrency: int | None) -> WorkerSetup:
@@ -100,9 +104,15 @@ def beginnings_of(program: ProgramSetup, sizes: Sizes) -> Beginnings | None:
     """What knows the beginnings of calls. None where it makes no difference who gets them, and where the
     model's tokenizer is only on the machines of the workers."""
     chain = program.models.get(MAIN, ())
-    if sizes.most < 2 or not chain or chain[0].startswith("scripted:"):
+    tokenizer = tokenizer_of(chain[0], sizes) if chain else None
+    return None if tokenizer is None else Beginnings(program.program, tokenizer)
+
+
+def tokenizer_of(model: str, sizes: Sizes) -> Tokenizer | None:
+    """The tokenizer of a model, by which beginnings are known; None as above."""
+    if sizes.most < 2 or model.startswith("scripted:"):
         return None
     try:
-        return Beginnings(program.program, load_tokenizer(chain[0]))
+        return load_tokenizer(model)
     except ModelError:
         return None

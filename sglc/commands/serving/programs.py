@@ -10,8 +10,9 @@ from socket import socket
 
 from sglc.bytecode.code import Code, Program
 from sglc.bytecode.serial import dumps
+from sglc.commands.clustering.opening import chain_of
 from sglc.commands.clustering.options import NO_WORKERS, ClusterOptions
-from sglc.commands.clustering.served import performer_of
+from sglc.commands.clustering.served import OnWorkers, PoolModels
 from sglc.commands.running.execution import Call, host_of
 from sglc.commands.running.loading import load_models, tell_levels
 from sglc.commands.running.observing import Observer
@@ -76,6 +77,8 @@ class ServedPrograms:
     """Puts the spans of a request below its `traceparent`; None where there are no spans."""
     pool: Pool | None = None
     """The workers that run the functions; None where they run here."""
+    away: PoolModels | None = None
+    """Their models."""
 
     @classmethod
     @contextmanager
@@ -102,20 +105,20 @@ class ServedPrograms:
             project = project_for(invocation, file)
             return calls_of(invocation, program, project, models, engine, file, required)
 
-        workers = cluster.sizes is not None
-        parts: list[tuple[Path, Program, list[Call]]] = []
+        workers = None if cluster.sizes is None else OnWorkers(cluster, ROOM)
         try:
             programs = [load_program(invocation, file) for file in files]
             _check_named(programs, models)
             for file, program in zip(files, programs, strict=True):
                 calls = calls_in(program, file)
-                parts.append((file, program, calls))
+                if workers is not None:
+                    workers.add(file, program, calls)
                 found = LoadedModels()
                 loaded.append(found)
                 if any(call.code.kind != "pure" for call in calls):
                     call = calls[0]
                     check_names(program, call.models)
-                    names = {} if workers else {MAIN: call.model, **call.models}
+                    names = {} if workers is not None else {MAIN: call.model, **call.models}
                     load_models(invocation, names, call.known, call.engine, None, found, made=made)
                     first = first or (call.model if found.engine is None else found.engine.model.name)
                 session = _session(invocation, program, found, calls, collector, file)
@@ -123,8 +126,8 @@ class ServedPrograms:
             if not files:
                 found = LoadedModels()
                 loaded.append(found)
-                first = _load_alone(invocation, models, engine, found, made)
-            performer = performer_of(parts, cluster, ROOM, observer.calls)
+                first = _load_alone(invocation, models, engine, found, made, workers)
+            performer, away = (None, None) if workers is None else workers.open(observer.calls)
             table = FunctionTable([each.session for each in served], performer)
             pool = None if performer is None else performer.pool
             with observer.watching(None):
@@ -132,6 +135,7 @@ class ServedPrograms:
                     *(tuple(served), table, tuple(loaded), collector, first, calls_in),
                     _below(observation),
                     pool,
+                    away,
                 )
         except ArgumentError as problem:
             raise fail(invocation, problem.diagnostic()) from None
@@ -172,8 +176,7 @@ class ServedPrograms:
         served = Served(self.table, runs, access, tuple(self._asked()), workers)
         made = [make(served) for make in faces]
         routes = [route for face in made for route in face.routes]
-        away = () if self.pool is None else (self.model,)
-        routes += OpenAiFace(self.table, runs, engines, self.collector, away).routes
+        routes += OpenAiFace(self.table, runs, engines, self.collector, self.away).routes
         options = AppOptions(
             hosts, origins, self._metrics(runs), routes, CALLS, self.below, proxies, self._unable
         )
@@ -286,8 +289,10 @@ def _load_alone(
     engine: EngineOptions,
     found: LoadedModels,
     made: dict[object, Engine | RemoteModel],
+    workers: OnWorkers | None,
 ) -> str:
-    """Load the model of a server without programs; its name. What cannot be had ends the command."""
+    """Load the model of a server without programs, here or on workers; its name. What cannot be had ends the
+    command."""
     project = project_for(invocation, Path.cwd() / FILE)
     if models.named:
         name = next(iter(models.named))
@@ -296,6 +301,9 @@ def _load_alone(
         )
     name = models.own or project.models.get(MAIN) or DEFAULT_MODEL
     known = tuple(project.settings.values())
+    if workers is not None:
+        workers.alone, workers.engine = chain_of(name, known), engine_of(project, engine)
+        return workers.alone[0]
     load_models(invocation, {MAIN: name}, known, engine_of(project, engine), None, found, made=made)
     if found.engine is None:
         raise ArgumentError(

@@ -1,0 +1,127 @@
+"""Answers of models that workers have: this process has their clients, and passes on what workers write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from sglc.runtime.errors import SglError
+from sglc.runtime.serve.functions import Answer
+from sglc.runtime.serve.openai.asked import Asked
+from sglc.runtime.serve.openai.chat_models import Kind, Written
+from sglc.runtime.serve.openai.chunks import events_of
+from sglc.runtime.serve.openai.errors import error_text
+from sglc.runtime.serve.openai.forms import MOST_FORMS, TEXT, Form
+from sglc.runtime.serve.options import CallOptions
+from sglc.runtime.serve.problems import Problem, of_error
+from sglc.runtime.vm.state.trace import Event, Listener
+
+
+class ModelsAway(Protocol):
+    """Models of workers."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All of them."""
+
+    async def answer(
+        self,
+        kind: Kind,
+        body: str,
+        id: str,
+        asked: Asked,
+        options: CallOptions,
+        tell: Callable[[str], None],
+        begun: Callable[[], None],
+    ) -> Written:
+        """Have a worker answer a request, whose JSON text is `body`. `tell` is told the chunks of a stream,
+        and `begun` each time that a worker begins it: that it begins anew, too. Raises what it raises."""
+
+
+class KnownForms:
+    """The forms of requests that workers were sent, as many as each of them keeps compiled."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Form, None] = OrderedDict()
+
+    def admit(self, form: Form, admit: Callable[[], None]) -> None:
+        """Note a form. `admit` is asked for one that is new, and may refuse."""
+        if form == TEXT:
+            return
+        if form not in self._known:
+            admit()
+        self._known[form] = None
+        self._known.move_to_end(form)
+        if len(self._known) > MOST_FORMS:
+            self._known.popitem(last=False)
+
+
+class CompletionAway:
+    """The answers of a worker's model to a request, and what is told of them. One object serves one run,
+    whose number `id` is set before it begins. `admit` may refuse."""
+
+    def __init__(
+        self, models: ModelsAway, kind: Kind, body: str, asked: Asked, admit: Callable[[], None]
+    ) -> None:
+        self.name = f"model {asked.model}"
+        self.id = ""
+        self.news = asyncio.Event()
+        self._models = models
+        self._kind = kind
+        self._body = body
+        self._asked = asked
+        self._admit = admit
+        self._held: list[str] = []
+        """What the client has not been sent."""
+        self._sent = self._torn = False
+        self._whole = ""
+
+    # -- as a job: see `Job` ---------------------------------------------------------------------------
+
+    def check(self, arguments: Mapping[str, object]) -> None:
+        """There are no arguments."""
+
+    def problem(self, error: SglError) -> Problem:
+        """A failure without fields."""
+        return of_error(error, {})
+
+    def partial(self, hole: str, text: str) -> object:
+        """Nobody reads values."""
+        return None
+
+    async def answer(self, arguments: Mapping[str, object], options: CallOptions, hear: Listener) -> Answer:
+        """Have it written."""
+        self._admit()
+        written = await self._models.answer(
+            self._kind, self._body, self.id, self._asked, options, self._tell, self._begin
+        )
+        self._whole = written.text
+        hear(Event("hole_end", {"tokens": written.tokens}))
+        return Answer()
+
+    def _begin(self) -> None:
+        """A worker begins it, perhaps in the place of one that died: what it has told is void then."""
+        self._held.clear()
+        self._torn = self._sent
+
+    def _tell(self, text: str) -> None:
+        if self._torn:
+            fields = {"cause": "local", "endpoint": "", "attempts": 1, "retry_after": None}
+            raise SglError("Backend", "the worker died while it wrote this answer", fields=fields)
+        self._held.append(text)
+        self.news.set()
+
+    # -- what is told: see `Told` ----------------------------------------------------------------------
+
+    def chunks(self, *, ended: bool, problem: Problem | None) -> str:
+        """See `Told`."""
+        text = "".join(self._held)
+        self._held.clear()
+        self._sent = self._sent or bool(text)
+        return text + events_of([error_text(problem)]) if ended and problem is not None else text
+
+    def whole(self) -> str:
+        """See `Told`."""
+        return self._whole
