@@ -12,6 +12,7 @@ from sglc.runtime.serve.openai.answering import ChatModel, Completion
 from sglc.runtime.serve.openai.asked import Asked, read_chat, read_completion
 from sglc.runtime.serve.openai.chunks import ToldHere
 from sglc.runtime.serve.openai.errors import no_model
+from sglc.runtime.serve.openai.pace import Pace
 from sglc.runtime.serve.openai.shapes import ChatShape, Shape, TextShape
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.vm.state.run import Recorder
@@ -48,6 +49,7 @@ class ChatModels:
 
     def __init__(self, engines: Iterable[Engine], recorder: Recorder | None = None) -> None:
         self._recorder = recorder
+        self._pace = Pace()
         self._models: dict[str, ChatModel] = {}
         for engine in engines:
             if engine.model.name not in self._models:
@@ -89,12 +91,13 @@ class ChatModels:
         writing = asyncio.ensure_future(work.answer({}, options, _unheard))
         writing.add_done_callback(lambda _: work.news.set())
         try:
-            while not writing.done():
-                await work.news.wait()
-                await work.step_begun()
-                work.news.clear()
-                if not writing.done() and (text := told.chunks(ended=False, problem=None)):
-                    tell(text)
+            with self._pace.stream() as beat:
+                while not writing.done():
+                    await beat.due(work.news, writing)
+                    await work.step_begun()
+                    work.news.clear()
+                    if not writing.done() and (text := told.chunks(ended=False, problem=None)):
+                        tell(text)
             await writing
             tell(told.chunks(ended=True, problem=None))
         finally:

@@ -17,6 +17,7 @@ from sglc.runtime.serve.openai.away import CompletionAway, KnownForms, ModelsAwa
 from sglc.runtime.serve.openai.chat_models import ChatModels, Kind, read_request, shape_of
 from sglc.runtime.serve.openai.chunks import Told, ToldHere
 from sglc.runtime.serve.openai.errors import no_model, unsupported, wrong
+from sglc.runtime.serve.openai.pace import Pace
 from sglc.runtime.serve.openai.responses import Chunks, error_response
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.serve.problems import Refusal
@@ -54,6 +55,7 @@ class OpenAiFace:
         self._models = ChatModels(engines, recorder)
         self._away = away
         self._forms = KnownForms()
+        self._pace = Pace()
         self._functions = OfTable(table, _functions)
         self._since = int(time.time())
 
@@ -149,7 +151,7 @@ class OpenAiFace:
 
     async def _answer(self, request: Request, run: Run, told: Told, asked: Asked) -> Response | Chunks:
         if asked.stream:
-            return Chunks(self._runs, run, told)
+            return Chunks(self._runs, run, told, self._pace)
         await self._runs.attend(run, request.receive)
         if run.answer is None:
             return Response(status_code=204)  # nobody reads it

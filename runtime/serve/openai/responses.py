@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 from sglc.runtime.serve.event_stream import ALIVE_EVERY, HEADERS
 from sglc.runtime.serve.openai.chunks import Told
 from sglc.runtime.serve.openai.errors import error_text, status_of
+from sglc.runtime.serve.openai.pace import Beat, Pace
 from sglc.runtime.serve.problems import Problem
 from sglc.runtime.serve.requests import json_response, until_gone
 from sglc.runtime.serve.runs import Run, Runs
@@ -27,7 +28,8 @@ class Chunks:
     status; later it is a chunk with the error. A client that leaves ends the run, and so does one that reads
     nothing for the `idle` seconds of the server's limits."""
 
-    def __init__(self, runs: Runs, run: Run, told: Told) -> None:
+    def __init__(self, runs: Runs, run: Run, told: Told, pace: Pace) -> None:
+        self._pace = pace
         self._runs = runs
         self._run = run
         self._told = told
@@ -37,19 +39,20 @@ class Chunks:
         assert self._run.task is not None
         self._run.task.add_done_callback(lambda _: self._told.news.set())
         try:
-            sending = asyncio.ensure_future(self._send(scope, receive, send))
-            try:
-                if await until_gone(receive, sending):
-                    await sending
-            finally:
-                sending.cancel()
+            with self._pace.stream() as beat:
+                sending = asyncio.ensure_future(self._send(scope, receive, send, beat))
+                try:
+                    if await until_gone(receive, sending):
+                        await sending
+                finally:
+                    sending.cancel()
         finally:
             self._runs.leave(self._run)
 
-    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _send(self, scope: Scope, receive: Receive, send: Send, beat: Beat) -> None:
         run, begun, ended = self._run, False, False
         while not ended:
-            silent = not await self._news()
+            silent = not await self._news(beat)
             ended = run.answer is not None
             problem = None if run.answer is None else run.answer.problem
             if not begun and problem is not None:
@@ -64,11 +67,12 @@ class Chunks:
             if not await self._pass(send, text, more=not ended):
                 return
 
-    async def _news(self) -> bool:
+    async def _news(self, beat: Beat) -> bool:
         """Wait until there is more, the run has ended, or it is time for a sign of life: then False."""
+        assert self._run.task is not None
         try:
             async with asyncio.timeout(ALIVE_EVERY):
-                await self._told.news.wait()
+                await beat.due(self._told.news, self._run.task)
         except TimeoutError:
             return False
         await self._runs.lull()
