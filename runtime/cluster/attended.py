@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sglc.runtime.cluster.links import Link
 from sglc.runtime.cluster.messages import Asked, ModelRequest, Reply
 from sglc.runtime.cluster.router import Beginning
+from sglc.runtime.metrics.families import Family, gauge, single
+from sglc.runtime.metrics.workers import WORKER
 from sglc.runtime.vm.state.trace import Listener
 
 MOST_LOOKED_AT = 64
@@ -65,6 +67,19 @@ class AttendedWorker:
         return len(self.open) + len(self.waiting)
 
 
+def families_of(workers: Iterable[AttendedWorker], deaths: int) -> list[Family]:
+    """How many there are and what they do; so many have died."""
+    found = sorted(workers, key=lambda each: each.place)
+    live = gauge("sglc_workers", "Workers that live.", "state")
+    calls = gauge("sglc_worker_calls", "Calls that have no answer yet.", WORKER, "state")
+    for state, told in (("ready", True), ("starting", False)):
+        live.add(sum(each.ready is told for each in found), state)
+    for each in found:
+        calls.add(len(each.open), str(each.place), "running")
+        calls.add(len(each.waiting), str(each.place), "waiting")
+    return [live, calls, single("counter", "sglc_worker_deaths", "Workers that died.", deaths)]
+
+
 def free_place(workers: Iterable[AttendedWorker]) -> int:
     """The lowest place that none of them has."""
     taken = {each.place for each in workers}
@@ -77,3 +92,9 @@ def most_alike(waiting: Sequence[Call]) -> Call:
     seen = [*itertools.islice(reversed(waiting), MOST_LOOKED_AT)]
     often = Counter(each.beginning.mark for each in seen)
     return max(seen, key=lambda each: often[each.beginning.mark])
+
+
+def add_figures(total: dict[str, int], more: Mapping[str, int]) -> None:
+    """Add what one worker has done to what all have done."""
+    for name, each in more.items():
+        total[name] = total.get(name, 0) + each

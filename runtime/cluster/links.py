@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -102,3 +102,9 @@ class ProcessLink:
         except subprocess.TimeoutExpired:
             self.process.kill()
             await asyncio.to_thread(self.process.wait)
+
+
+async def within(seconds: float, tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Let tasks end by themselves; those that have not by then are left."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=seconds)

@@ -13,8 +13,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 
-from sglc.runtime.cluster.attended import MOST_LOOKED_AT, AttendedWorker, Call, free_place, most_alike
-from sglc.runtime.cluster.links import PATIENCE, Starter
+from sglc.runtime.cluster.attended import (
+    MOST_LOOKED_AT,
+    AttendedWorker,
+    Call,
+    add_figures,
+    families_of,
+    free_place,
+    most_alike,
+)
+from sglc.runtime.cluster.links import PATIENCE, Starter, within
 from sglc.runtime.cluster.messages import (
     Asked,
     Garbled,
@@ -33,8 +41,8 @@ from sglc.runtime.cluster.messages import (
 from sglc.runtime.cluster.router import NOTHING, Beginning, Router, is_overloaded
 from sglc.runtime.cluster.scaling import Scaling, Sizes
 from sglc.runtime.errors import ArgumentError, SglError
-from sglc.runtime.metrics.families import Family, gauge, single
-from sglc.runtime.metrics.workers import WORKER, WorkerFigures, received
+from sglc.runtime.metrics.families import Family
+from sglc.runtime.metrics.workers import WorkerFigures, received
 from sglc.runtime.vm.state.trace import Event, Listener
 
 LOG = logging.getLogger("sglc.cluster")
@@ -159,7 +167,7 @@ class Pool:
         `looked_up` and `reused`."""
         found = dict(self._past)
         for each in self._workers.values():
-            _add(found, each.figures)
+            add_figures(found, each.figures)
         return found
 
     async def reports(self) -> list[dict[str, object]]:
@@ -179,15 +187,7 @@ class Pool:
 
     def known_families(self) -> list[Family]:
         """The same, as far as the workers have told."""
-        workers = gauge("sglc_workers", "Workers that live.", "state")
-        calls = gauge("sglc_worker_calls", "Calls that have no answer yet.", WORKER, "state")
-        for state, told in (("ready", True), ("starting", False)):
-            workers.add(sum(each.ready is told for each in self._workers.values()), state)
-        for each in sorted(self._workers.values(), key=lambda each: each.place):
-            calls.add(len(each.open), str(each.place), "running")
-            calls.add(len(each.waiting), str(each.place), "waiting")
-        deaths = single("counter", "sglc_worker_deaths", "Workers that died.", self.deaths)
-        return [*self._metrics.families(), workers, calls, deaths]
+        return [*self._metrics.families(), *families_of(self._workers.values(), self.deaths)]
 
     async def _told(self, what: str, seconds: float) -> list[object]:
         """What the workers that are ready tell when they are asked, those that do within some seconds."""
@@ -214,9 +214,9 @@ class Pool:
         if not kill:
             for worker in workers:
                 worker.link.send(written(end=True))
-            await _within(PATIENCE, heard)
+            await within(PATIENCE, heard)
         await asyncio.gather(*(each.link.close(kill=kill) for each in workers), return_exceptions=True)
-        await _within(1.0, heard)
+        await within(1.0, heard)
         await asyncio.gather(*self._chores, return_exceptions=True)
 
     # -- calls on their way ----------------------------------------------------------------------------
@@ -417,7 +417,7 @@ class Pool:
         """A worker is no more: what it did and what waited for it goes back, and another takes its place."""
         del self._workers[worker.number]
         self._router.read.forget(worker.number)
-        _add(self._past, worker.figures)
+        add_figures(self._past, worker.figures)
         self._see_to(worker.link.close(kill=True))
         self._metrics.ended(worker.place)
         for promised in worker.promised.values():
@@ -500,14 +500,3 @@ class Pool:
         while worker.load and worker.number in self._workers:
             await asyncio.sleep(TICK / 5)
         worker.link.send(written(end=True))
-
-
-async def _within(seconds: float, tasks: list[asyncio.Task[None]]) -> None:
-    """Let tasks end by themselves; those that have not by then are left."""
-    if tasks:
-        await asyncio.wait(tasks, timeout=seconds)
-
-
-def _add(total: dict[str, int], more: dict[str, int]) -> None:
-    for name, each in more.items():
-        total[name] = total.get(name, 0) + each

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
+T = TypeVar("T")
 CHUNKS = 200
 """Chunks a second of all streams of a process, …"""
 LONGEST = 0.1
@@ -44,7 +46,7 @@ class Beat:
         self._pace = pace
         self._last = float("-inf")
 
-    async def due(self, news: asyncio.Event, ended: asyncio.Future[None]) -> None:
+    async def due(self, news: asyncio.Event, ended: asyncio.Future[T]) -> None:
         """Wait until there is news and its time has come, or the answer has ended."""
         await news.wait()
         loop = asyncio.get_running_loop()

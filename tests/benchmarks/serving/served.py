@@ -77,7 +77,7 @@ def ours(
             more = (*more, "--keys", str(Path(folder) / "keys.toml"))
         begin = [sys.executable, "-P", *(["-m", "sglc"] if times is None else map(str, (TIMED, times)))]
         command = [*begin, "serve", str(program), "--model", options.model]
-        command += ["--port", "0", "--threads", str(options.threads), "--no-access-log", *more]
+        command += ["--port", "0", *_shared_threads(options), "--no-access-log", *more]
         process = subprocess.Popen([*behind(options), *command], stderr=subprocess.PIPE, text=True)
         try:
             assert process.stderr is not None
@@ -86,10 +86,19 @@ def ours(
                 found = re.search(r" at (http://\S+)$", line)
             if found is None:
                 raise SystemExit("sglc serve does not start")
-            yield Served("sglc", found[1], options.model, process.pid, tuple(given))
+            name = f"sglc, {options.workers} workers" if options.workers else "sglc"
+            yield Served(name, found[1], options.model, process.pid, tuple(given))
         finally:
             process.terminate()
             process.communicate()
+
+
+def _shared_threads(options: argparse.Namespace) -> list[str]:
+    """The threads of the engine, or of all workers together."""
+    if not options.workers:
+        return ["--threads", str(options.threads)]
+    each = max(1, options.threads // options.workers)
+    return ["--workers", str(options.workers), "--threads", str(each)]
 
 
 # -- peers ------------------------------------------------------------------------------------------------
