@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from math import inf
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -55,7 +56,8 @@ class OpenAiFace:
         self._models = ChatModels(engines, recorder)
         self._away = away
         self._forms = KnownForms()
-        self._pace = Pace()
+        self._pace, self._passing = Pace(), Pace(inf)
+        """What workers tell has their pace already."""
         self._functions = OfTable(table, _functions)
         self._since = int(time.time())
 
@@ -115,10 +117,10 @@ class OpenAiFace:
         run = self._run(request, work, arguments, asked)
         if isinstance(work, CompletionAway):
             work.id = run.id
-            return await self._answer(request, run, work, asked)
+            return await self._answer(request, run, work, asked, self._passing)
         shape = shape_of(kind, run.id, asked)
         told = ToldHere(work, shape, usage=asked.usage, logprobs=asked.top is not None)
-        return await self._answer(request, run, told, asked)
+        return await self._answer(request, run, told, asked, self._pace)
 
     def _completion(
         self, request: Request, kind: Kind, data: dict[str, Value], asked: Asked
@@ -149,9 +151,11 @@ class OpenAiFace:
         options = CallOptions(seed, asked.most, self._runs.limits.seconds)
         return self._runs.start(work, arguments, options, key_of(request), told=False)
 
-    async def _answer(self, request: Request, run: Run, told: Told, asked: Asked) -> Response | Chunks:
+    async def _answer(
+        self, request: Request, run: Run, told: Told, asked: Asked, pace: Pace
+    ) -> Response | Chunks:
         if asked.stream:
-            return Chunks(self._runs, run, told, self._pace)
+            return Chunks(self._runs, run, told, pace)
         await self._runs.attend(run, request.receive)
         if run.answer is None:
             return Response(status_code=204)  # nobody reads it

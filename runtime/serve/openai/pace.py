@@ -19,9 +19,10 @@ LONGEST = 0.1
 
 
 class Pace:
-    """The pace of the streams of a process."""
+    """The pace of the streams of a process: so many `chunks` a second of all of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, chunks: float = CHUNKS) -> None:
+        self._chunks = chunks
         self._streams = 0
 
     @contextmanager
@@ -36,7 +37,7 @@ class Pace:
     @property
     def interval(self) -> float:
         """Seconds between two chunks of a stream."""
-        return min(LONGEST, self._streams / CHUNKS)
+        return min(LONGEST, self._streams / self._chunks)
 
 
 class Beat:
