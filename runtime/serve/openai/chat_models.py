@@ -12,7 +12,7 @@ from sglc.runtime.serve.openai.answering import ChatModel, Completion
 from sglc.runtime.serve.openai.asked import Asked, read_chat, read_completion
 from sglc.runtime.serve.openai.chunks import ToldHere
 from sglc.runtime.serve.openai.errors import no_model
-from sglc.runtime.serve.openai.pace import Pace
+from sglc.runtime.serve.openai.pace import StreamPace
 from sglc.runtime.serve.openai.shapes import ChatShape, Shape, TextShape
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.vm.state.run import Recorder
@@ -49,7 +49,7 @@ class ChatModels:
 
     def __init__(self, engines: Iterable[Engine], recorder: Recorder | None = None) -> None:
         self._recorder = recorder
-        self._pace = Pace()
+        self._pace = StreamPace()
         self._models: dict[str, ChatModel] = {}
         for engine in engines:
             if engine.model.name not in self._models:

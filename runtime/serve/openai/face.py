@@ -18,7 +18,7 @@ from sglc.runtime.serve.openai.away import CompletionAway, KnownForms, ModelsAwa
 from sglc.runtime.serve.openai.chat_models import ChatModels, Kind, read_request, shape_of
 from sglc.runtime.serve.openai.chunks import Told, ToldHere
 from sglc.runtime.serve.openai.errors import no_model, unsupported, wrong
-from sglc.runtime.serve.openai.pace import Pace
+from sglc.runtime.serve.openai.pace import StreamPace
 from sglc.runtime.serve.openai.responses import Chunks, error_response
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.serve.problems import Refusal
@@ -56,7 +56,7 @@ class OpenAiFace:
         self._models = ChatModels(engines, recorder)
         self._away = away
         self._forms = KnownForms()
-        self._pace, self._passing = Pace(), Pace(inf)
+        self._pace, self._passing = StreamPace(), StreamPace(inf)
         """What workers tell has their pace already."""
         self._functions = OfTable(table, _functions)
         self._since = int(time.time())
@@ -152,7 +152,7 @@ class OpenAiFace:
         return self._runs.start(work, arguments, options, key_of(request), told=False)
 
     async def _answer(
-        self, request: Request, run: Run, told: Told, asked: Asked, pace: Pace
+        self, request: Request, run: Run, told: Told, asked: Asked, pace: StreamPace
     ) -> Response | Chunks:
         if asked.stream:
             return Chunks(self._runs, run, told, pace)

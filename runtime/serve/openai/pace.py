@@ -18,7 +18,7 @@ LONGEST = 0.1
 """… where none of them waits longer than so many seconds: people see that as steady."""
 
 
-class Pace:
+class StreamPace:
     """The pace of the streams of a process: so many `chunks` a second of all of them."""
 
     def __init__(self, chunks: float = CHUNKS) -> None:
@@ -43,7 +43,7 @@ class Pace:
 class Beat:
     """When the next chunk of a stream is due. The first one is at once."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: StreamPace) -> None:
         self._pace = pace
         self._last = float("-inf")
 

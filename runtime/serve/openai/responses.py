@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from sglc.runtime.serve.event_stream import ALIVE_EVERY, HEADERS
 from sglc.runtime.serve.openai.chunks import Told
 from sglc.runtime.serve.openai.errors import error_text, status_of
-from sglc.runtime.serve.openai.pace import Beat, Pace
+from sglc.runtime.serve.openai.pace import Beat, StreamPace
 from sglc.runtime.serve.problems import Problem
 from sglc.runtime.serve.requests import json_response, until_gone
 from sglc.runtime.serve.runs import Run, Runs
@@ -28,7 +28,7 @@ class Chunks:
     status; later it is a chunk with the error. A client that leaves ends the run, and so does one that reads
     nothing for the `idle` seconds of the server's limits."""
 
-    def __init__(self, runs: Runs, run: Run, told: Told, pace: Pace) -> None:
+    def __init__(self, runs: Runs, run: Run, told: Told, pace: StreamPace) -> None:
         self._pace = pace
         self._runs = runs
         self._run = run
