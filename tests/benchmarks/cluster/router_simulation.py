@@ -148,6 +148,7 @@ def rules(workers: int, seed: int) -> dict[str, tuple[Rule, Router]]:
 
     def affinity(request: Request, loads: dict[int, int]) -> int:
         names = request.names
+        router.answered(request.answer * BLOCK_TOKENS // TRACED)  # on the scale of the names
         return router.choose(Beginning(names, len(names) * BLOCK_TOKENS), loads, WIDTH)
 
     unread = Router()
