@@ -1,7 +1,8 @@
 """Servers under load: JSON objects in OpenAI's protocol beside peers, and what HTTP adds to the engine.
 
     python -P tests/benchmarks/serving/load.py [--parts chat,overhead,overload,leaving,tenants]
-        [--model smollm2] [--threads 2] [--workers N] [--clients 1,8,32,128] [--seconds 20]
+        [--model smollm2] [--threads 2] [--workers N] [--kv-memory SIZE]
+        [--clients 1,8,32,128] [--seconds 20]
         [--peer NAME[@PID]=URL#MODEL …] [--peer-command 'NAME=URL#MODEL=COMMAND …' …] [--markdown PAGE]
 
 `sglc serve` runs in a process of its own, the client in this one, all on the same cores. Each server is
@@ -10,7 +11,8 @@ llama-server where `llama_cpp.py` finds it. What `--peer` names runs already, be
 Every answer is checked against its schema. So many clients ask one after the other, each as soon as it has
 its answer; requests that are going on when the time is over are waited for and counted.
 
-With `--workers` the threads are divided among workers of `sglc serve`. The parts:
+With `--workers` the threads are divided among workers of `sglc serve`. `--kv-memory` is that of each engine:
+a small pool is soon in memory as a whole, as that of a server that has run for a while. The parts:
 
 - `chat`: an object of six fields, streamed, at temperature 0.8: requests a second, p50, p99, first text.
 - `overhead`: the same work as a function of a program, over HTTP and in this process on its engine.
@@ -360,6 +362,7 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, help="processes of sglc that share the threads")
+    parser.add_argument("--kv-memory", help="of each engine of sglc")
     parser.add_argument("--clients", default="1,8,32,128")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--rounds", type=int, default=3)

@@ -77,7 +77,7 @@ def ours(
             more = (*more, "--keys", str(Path(folder) / "keys.toml"))
         begin = [sys.executable, "-P", *(["-m", "sglc"] if times is None else map(str, (TIMED, times)))]
         command = [*begin, "serve", str(program), "--model", options.model]
-        command += ["--port", "0", *_shared_threads(options), "--no-access-log", *more]
+        command += ["--port", "0", *_engines(options), "--no-access-log", *more]
         process = subprocess.Popen([*behind(options), *command], stderr=subprocess.PIPE, text=True)
         try:
             assert process.stderr is not None
@@ -93,12 +93,13 @@ def ours(
             process.communicate()
 
 
-def _shared_threads(options: argparse.Namespace) -> list[str]:
-    """The threads of the engine, or of all workers together."""
+def _engines(options: argparse.Namespace) -> list[str]:
+    """The threads of the engine, or of all workers together, and the memory of each."""
+    memory = ["--kv-memory", options.kv_memory] if options.kv_memory else []
     if not options.workers:
-        return ["--threads", str(options.threads)]
+        return [*memory, "--threads", str(options.threads)]
     each = max(1, options.threads // options.workers)
-    return ["--workers", str(options.workers), "--threads", str(each)]
+    return [*memory, "--workers", str(options.workers), "--threads", str(each)]
 
 
 # -- peers ------------------------------------------------------------------------------------------------

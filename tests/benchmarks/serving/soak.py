@@ -155,6 +155,7 @@ def main() -> None:
         "--ahead", type=int, default=10, help="how far before the server the clients go; nice"
     )
     parser.add_argument("--markdown")
+    parser.set_defaults(workers=None, kv_memory=None)
     options = parser.parse_args()
     about = surroundings()
     with ours(options, "--running", "32", "--waiting", "64", "--kv-memory", KV_MEMORY, keys=2) as served:
