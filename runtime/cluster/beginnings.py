@@ -16,6 +16,7 @@ from sglc.runtime.decoding.conversations.encoder import Encoder
 from sglc.runtime.decoding.requests import Constraints
 from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.kv.names import names_of
+from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.preview import preview
 from sglc.runtime.serve.openai.asked import Asked
 from sglc.runtime.serve.openai.dialogue import notation_for, write
@@ -72,7 +73,7 @@ class RequestBeginnings:
         try:
             notation = await notation_for(asked, self._forms)
             await write(conversation, messages, asked, notation)
-        except (Refusal, SglError):
+        except (Refusal, SglError, ConstraintError):
             return NOTHING
         return _beginning(conversation.tokens())
 

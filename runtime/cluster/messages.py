@@ -118,12 +118,30 @@ def number_of(data: Mapping[str, object], name: str) -> int:
     return found
 
 
+def seconds_of(data: Mapping[str, object], name: str) -> float | None:
+    """A time of a message, None where it has none. Raises Garbled."""
+    found = data.get(name)
+    try:
+        return float(found) if isinstance(found, int | float) else None
+    except OverflowError:
+        raise Garbled(f"{name} is no time") from None
+
+
 def part_of(data: Mapping[str, object], name: str) -> dict[str, object]:
     """An object within a message, empty where it has none. Raises Garbled."""
     found = data.get(name, {})
     if not isinstance(found, dict):
         raise Garbled(f"{name} is no object")
     return found
+
+
+def fields_of(data: Mapping[str, object]) -> dict[str, object]:
+    """The fields of a failure, whose text is JSON within the message. Raises Garbled."""
+    try:
+        found = parse_json(text_of(data, "fields"))
+    except ValueError as wrong:
+        raise Garbled(f"fields: {wrong}") from None
+    return {**found} if isinstance(found, dict) else {}
 
 
 def list_of(data: Mapping[str, object], name: str) -> list[object]:
@@ -144,13 +162,13 @@ def call_line(number: int, asked: Asked | ModelRequest) -> str:
 
 def asked_of(data: Mapping[str, object]) -> Asked:
     """The call in a message. Raises Garbled."""
-    most, timeout, ahead = data.get("max_tokens"), data.get("timeout"), data.get("ahead")
+    most, ahead = data.get("max_tokens"), data.get("ahead")
     return Asked(
         text_of(data, "function"),
         text_of(data, "arguments"),
         number_of(data, "seed"),
         most if isinstance(most, int) else None,
-        float(timeout) if isinstance(timeout, int | float) else None,
+        seconds_of(data, "timeout"),
         number_of(data, "priority"),
         ahead if isinstance(ahead, int) else None,
         data.get("detailed") is True,
@@ -164,12 +182,11 @@ def request_of(data: Mapping[str, object]) -> ModelRequest | None:
     """The request to a model in a message; None where it is a call of a function. Raises Garbled."""
     if "body" not in data:
         return None
-    timeout = data.get("timeout")
     return ModelRequest(
         text_of(data, "kind"),
         text_of(data, "body"),
         text_of(data, "id"),
-        float(timeout) if isinstance(timeout, int | float) else None,
+        seconds_of(data, "timeout"),
         number_of(data, "priority"),
         text_of(data, "tenant"),
     )
@@ -236,11 +253,10 @@ def failure_of(data: Mapping[str, object]) -> Exception:
     if kind != "error":
         return WorkerFault(message)
     partial = data.get("partial")
-    fields = parse_json(text_of(data, "fields"))
     error = SglError(
         text_of(data, "name"),
         message,
-        fields=fields if isinstance(fields, dict) else {},
+        fields=fields_of(data),
         partial=partial if isinstance(partial, str) else None,
         hint=hint,
         fatal=data.get("fatal") is True,
@@ -251,8 +267,7 @@ def failure_of(data: Mapping[str, object]) -> Exception:
 
 
 def _refusal_of(data: Mapping[str, object]) -> Refusal:
-    status, after = number_of(data, "status"), data.get("retry_after")
-    fields = parse_json(text_of(data, "fields"))
+    status = number_of(data, "status")
     return Refusal(
         Problem(
             status if status in TITLES else 500,
@@ -260,8 +275,8 @@ def _refusal_of(data: Mapping[str, object]) -> Refusal:
             text_of(data, "detail"),
             text_of(data, "code"),
             text_of(data, "hint"),
-            fields if isinstance(fields, dict) else {},
-            retry_after=float(after) if isinstance(after, int | float) else None,
+            fields_of(data),
+            retry_after=seconds_of(data, "retry_after"),
         )
     )
 

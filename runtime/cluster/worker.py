@@ -132,7 +132,7 @@ class Worker:
             reply = await self._reply(number, message, work)
         except asyncio.CancelledError:
             return
-        except (ArgumentError, SglError, Refusal) as problem:
+        except (ArgumentError, SglError, Refusal, Garbled) as problem:
             line = failure_line(number, problem)
         except Exception as fault:
             traceback.print_exc()
@@ -179,7 +179,8 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 
 def main(descriptor: int) -> None:
     """Serve over a socket until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the front ends its workers
+    for reaches_all in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, or a service manager, tells the whole group
+        signal.signal(reaches_all, signal.SIG_IGN)  # the front ends its workers when it has answered
     os.set_inheritable(descriptor, False)
     connection = socket.socket(fileno=descriptor)
 

@@ -88,16 +88,17 @@ def test_events_are_told(served: Served) -> None:
     assert '"value": "furious"' in found.decode()
 
 
-def test_a_function_is_a_model_and_the_model_itself_is_not_to_be_had(served: Served) -> None:
+def test_a_function_is_a_model_and_so_is_the_model_itself(served: Served) -> None:
     asked = {"model": "sgl/feel", "messages": [{"role": "user", "content": "Hello"}]}
     status, found = served.ask("POST", "/v1/chat/completions", asked)
     assert status == 200 and json.loads(found)["choices"][0]["message"]["content"] == "furious"
     names = [each["id"] for each in json.loads(served.ask("GET", "/v1/models")[1])["data"]]
-    assert names == ["sgl/feel"]
-    command = Path(f"/proc/{served.process.pid}/cmdline").read_text(encoding="utf-8").split("\0")
-    model = next(part for part in command if part.startswith("scripted:"))
-    status, found = served.ask("POST", "/v1/chat/completions", {**asked, "model": model})
-    assert status == 400 and b"is with workers, which answer functions only" in found
+    assert names == ["scripted:s.json", "sgl/feel"]
+    choice = {"structured_outputs": {"choice": ["red"]}, "model": names[0]}
+    status, found = served.ask("POST", "/v1/chat/completions", {**asked, **choice})
+    assert status == 200 and json.loads(found)["choices"][0]["message"]["content"] == "red"
+    figures = served.ask("GET", "/metrics")[1].decode()
+    assert re.search(r'^sglc_\w+\{[^}]*function="openai\.chat"[^}]*worker="\d"', figures, re.MULTILINE)
 
 
 def test_a_call_that_is_cancelled_ends_in_its_worker(served: Served) -> None:
@@ -141,6 +142,14 @@ def test_a_call_whose_worker_dies_is_answered_by_another(served: Served) -> None
     assert served.call("feel", text="Hello")[0] == 200
 
 
+def test_workers_outlive_a_signal_to_end_that_is_sent_to_all_processes(served: Served) -> None:
+    workers = served.workers
+    for each in workers:
+        os.kill(each, signal.SIGTERM)
+    assert served.call("feel", text="Hello")[0] == 200
+    assert served.workers == workers
+
+
 def test_what_cannot_be_served_by_workers_is_told(cli: Cli) -> None:
-    code, _, err = cli("serve", "--model", "smollm2", "--port", "0", "--workers", "2")
-    assert code == 1 and "E0840" in err and "a model alone" in err
+    code, _, err = cli("serve", "--model", "openai:gpt-5", "--port", "0", "--workers", "2")
+    assert code == 1 and "E0840" in err and "workers cannot ask openai:gpt-5" in err

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from sglc.runtime.errors import SglError
@@ -46,24 +47,38 @@ class KnownForms:
     def __init__(self) -> None:
         self._known: OrderedDict[Form, None] = OrderedDict()
 
-    def admit(self, form: Form, admit: Callable[[], None]) -> None:
-        """Note a form. `admit` is asked for one that is new, and may refuse."""
-        if form == TEXT:
-            return
-        if form not in self._known:
+    @contextmanager
+    def noted(self, form: Form, admit: Callable[[], None]) -> Iterator[None]:
+        """Note a form while the block runs, and from then on. `admit` is asked for one that is new, and may
+        refuse; a new one is not kept where the block fails, as workers keep none that cannot be used."""
+        new = form != TEXT and form not in self._known
+        if new:
             admit()
-        self._known[form] = None
-        self._known.move_to_end(form)
-        if len(self._known) > MOST_FORMS:
-            self._known.popitem(last=False)
+        if form != TEXT:
+            self._known[form] = None
+            self._known.move_to_end(form)
+            if len(self._known) > MOST_FORMS:
+                self._known.popitem(last=False)
+        try:
+            yield
+        except BaseException:
+            if new:
+                self._known.pop(form, None)
+            raise
 
 
 class CompletionAway:
     """The answers of a worker's model to a request, and what is told of them. One object serves one run,
-    whose number `id` is set before it begins. `admit` may refuse."""
+    whose number `id` is set before it begins. `admit` is asked where its form is not among `forms`."""
 
     def __init__(
-        self, models: ModelsAway, kind: Kind, body: str, asked: Asked, admit: Callable[[], None]
+        self,
+        models: ModelsAway,
+        kind: Kind,
+        body: str,
+        asked: Asked,
+        forms: KnownForms,
+        admit: Callable[[], None],
     ) -> None:
         self.name = f"model {asked.model}"
         self.id = ""
@@ -72,6 +87,7 @@ class CompletionAway:
         self._kind = kind
         self._body = body
         self._asked = asked
+        self._forms = forms
         self._admit = admit
         self._held: list[str] = []
         """What the client has not been sent."""
@@ -93,10 +109,10 @@ class CompletionAway:
 
     async def answer(self, arguments: Mapping[str, object], options: CallOptions, hear: Listener) -> Answer:
         """Have it written."""
-        self._admit()
-        written = await self._models.answer(
-            self._kind, self._body, self.id, self._asked, options, self._tell, self._begin
-        )
+        with self._forms.noted(self._asked.form, self._admit):
+            written = await self._models.answer(
+                self._kind, self._body, self.id, self._asked, options, self._tell, self._begin
+            )
         self._whole = written.text
         hear(Event("hole_end", {"tokens": written.tokens}))
         return Answer()

@@ -90,6 +90,7 @@ class ChatModels:
         """Tell chunks while an answer is written, beside the model's steps."""
         writing = asyncio.ensure_future(work.answer({}, options, _unheard))
         writing.add_done_callback(lambda _: work.news.set())
+        begun = False
         try:
             with self._pace.stream() as beat:
                 while not writing.done():
@@ -98,6 +99,9 @@ class ChatModels:
                     work.news.clear()
                     if not writing.done() and (text := told.chunks(ended=False, problem=None)):
                         tell(text)
+                        begun = True
+            if begun and writing.exception() is not None and (rest := told.chunks(ended=False, problem=None)):
+                tell(rest)
             await writing
             tell(told.chunks(ended=True, problem=None))
         finally:

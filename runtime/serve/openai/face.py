@@ -131,10 +131,7 @@ class OpenAiFace:
             runs.access.admit_schema(key, runs.limits.schemas)
 
         if self._away is not None and asked.model in self._away.names:
-            forms = self._forms
-            return CompletionAway(
-                self._away, kind, write_json(data), asked, lambda: forms.admit(asked.form, admit)
-            )
+            return CompletionAway(self._away, kind, write_json(data), asked, self._forms, admit)
         found = self._models.completion(asked, admit)
         if found is None:
             raise no_model(asked.model, self.names)

@@ -9,24 +9,26 @@ from dataclasses import dataclass, field
 from sglc.runtime.cluster.links import Link
 from sglc.runtime.cluster.messages import (
     Asked,
+    ModelRequest,
     Reply,
     asked_of,
     failure_line,
     number_of,
     read,
     reply_line,
+    request_of,
     written,
 )
 from sglc.runtime.metrics.families import Family
 from sglc.runtime.metrics.workers import sent
 
-Answer = Callable[[Asked], Reply | Exception | None]
+Answer = Callable[[Asked | ModelRequest], Reply | Exception | None]
 """What a worker says of a call; None for nothing, ever."""
 
 
-def echo(asked: Asked) -> Reply:
-    """The arguments."""
-    return Reply(asked.arguments)
+def echo(asked: Asked | ModelRequest) -> Reply:
+    """The arguments, or the body."""
+    return Reply(asked.arguments if isinstance(asked, Asked) else asked.body)
 
 
 @dataclass(eq=False)
@@ -39,8 +41,8 @@ class FakeLink:
     shared: bool = False
     held: bool = False
     """Answers are kept back until `release`."""
-    calls: dict[int, Asked] = field(default_factory=dict)
-    seen: list[Asked] = field(default_factory=list)
+    calls: dict[int, Asked | ModelRequest] = field(default_factory=dict)
+    seen: list[Asked | ModelRequest] = field(default_factory=list)
     cancelled: list[int] = field(default_factory=list)
     metrics: dict[str, float] | None = field(default_factory=dict)
     """Counters that it tells when it is asked, `up` being a gauge; None where it does not answer."""
@@ -59,7 +61,7 @@ class FakeLink:
             self.told.put_nowait(written(ready={"width": self.width, "shared": self.shared}))
         elif "call" in message:
             number = number_of(message, "call")
-            self.calls[number] = asked_of(message)
+            self.calls[number] = request_of(message) or asked_of(message)
             self.seen.append(self.calls[number])
             if not self.held:
                 self.release(number)
