@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
-from http.client import HTTPConnection
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from clustering.served_workers import Served, serving, until
 from command_line_files import write
+from sglc.runtime.serve.access import digest_of
 
 pytest.importorskip("starlette")
 pytestmark = [
@@ -166,12 +168,20 @@ def test_the_same_models_are_listed(pair: Pair) -> None:
     assert names == [["scripted:s.json"], ["scripted:s.json"]]
 
 
-LONG = {"structured_outputs": {"regex": "[a-z]{9000}"}, "max_tokens": 10_000}
-
-
 def limited(tmp_path: Path, workers: int, *options: str) -> Any:
     script = write(tmp_path / "s.json", "{}")
     return serving(None, "--model", f"scripted:{script}", *options, workers=workers)
+
+
+@contextmanager
+def streaming(server: Served, letters: int = 9000) -> Iterator[HTTPResponse]:
+    """A stream of some letters, which is left when the block ends."""
+    form = {"structured_outputs": {"regex": f"[a-z]{{{letters}}}"}, "max_tokens": 10_000}
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+    body = {"model": "scripted:s.json", "messages": GO, "stream": True, "seed": 7, **form}
+    connection.request("POST", CHAT, json.dumps(body), {"content-type": "application/json"})
+    with closing(connection), connection.getresponse() as reply:
+        yield reply
 
 
 def code_of(found: tuple[int, bytes]) -> tuple[int, str]:
@@ -193,10 +203,11 @@ def test_new_schemas_and_time_and_tokens_are_limited(tmp_path: Path, workers: in
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_tokens_of_a_key_are_counted(tmp_path: Path, workers: int) -> None:
-    digest = hashlib.sha256(b"secret").hexdigest()
-    keys = write(tmp_path / "keys.toml", f'[keys.a]\ndigest = "{digest}"\ntokens_a_day = 3\n')
+    keys = write(
+        tmp_path / "keys.toml", f'[keys.a]\ndigest = "{digest_of("sgl-secret")}"\ntokens_a_day = 3\n'
+    )
     with limited(tmp_path, workers, "--keys", str(keys)) as server:
-        own = {"authorization": "Bearer secret"}
+        own = {"authorization": "Bearer sgl-secret"}
         body = {"model": "scripted:s.json", "messages": GO, "structured_outputs": {"choice": ["abcd"]}}
         for stream in (False, True):
             assert server.ask("POST", CHAT, body, **own)[0] == (429 if stream else 200)
@@ -205,18 +216,32 @@ def test_tokens_of_a_key_are_counted(tmp_path: Path, workers: int) -> None:
 def test_a_stream_whose_worker_is_killed_ends_with_an_error(pair: Pair) -> None:
     server = pair[0]
     before = server.workers
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
-    body = {"model": "scripted:s.json", "messages": GO, "stream": True, **LONG}
-    connection.request("POST", CHAT, json.dumps(body), {"content-type": "application/json"})
-    reply = connection.getresponse()
-    first = reply.read(300)
-    for each in before:
-        os.kill(each, signal.SIGKILL)
-    rest = (first + reply.read()).decode()
-    connection.close()
+    with streaming(server) as reply:
+        first = reply.read(300)
+        for each in before:
+            os.kill(each, signal.SIGKILL)
+        rest = (first + reply.read()).decode()
     assert rest.count('"role"') == 1 and '"code": "E0707"' in rest and "[DONE]" not in rest
     until(lambda: len(server.workers) == 2 and not set(before) & set(server.workers))
     assert asked(server, CHAT, {})[0] == 200
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_full_queue_refuses_and_a_client_that_leaves_makes_room(tmp_path: Path, workers: int) -> None:
+    with limited(tmp_path, workers, "--running", "1", "--waiting", "0") as server:
+        with streaming(server) as reply:
+            assert reply.status == 200 and reply.read(100)
+            assert code_of(asked(server, CHAT, {})) == (429, "queue_full")
+        until(lambda: asked(server, CHAT, {})[0] == 200)
+
+
+def test_a_stream_ends_whole_where_all_processes_are_told_to_end(tmp_path: Path) -> None:
+    with limited(tmp_path, 2) as server, streaming(server, 1500) as reply:
+        first = reply.read(300)
+        for each in (server.process.pid, *server.workers):
+            os.kill(each, signal.SIGTERM)
+        choices, _ = told(first + reply.read())
+        assert re.fullmatch("[a-z]{1500}", choices[0]["text"])
 
 
 @pytest.mark.model

@@ -71,7 +71,7 @@ def serving(program: Path | None, *options: str, workers: int = 2) -> Iterator[S
         reading = threading.Thread(target=server.lines.extend, args=(process.stderr,), daemon=True)
         reading.start()  # a pipe that nobody reads fills up
         yield server
-        there = server.workers
+        there = [] if process.poll() is not None else server.workers
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0, server.lines
         until(lambda: not any(Path(f"/proc/{each}").is_dir() for each in there), 10.0)
@@ -79,4 +79,3 @@ def serving(program: Path | None, *options: str, workers: int = 2) -> Iterator[S
     finally:
         process.kill()
         process.wait()
-        process.stderr.close() if process.stderr is not None else None
