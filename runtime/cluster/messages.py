@@ -26,6 +26,8 @@ from sglc.types.values import EnumValue, RecordValue
 LONGEST_LINE = 128 * 1024 * 1024
 """Bytes. Rows of `sglc run --data` have at most half of it."""
 
+CHUNK = "chunk"
+"""The event that tells a part of a stream of OpenAI's protocol: its text."""
 END = '{"end"'
 """How the last message to a worker begins."""
 
@@ -61,7 +63,8 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """A request of OpenAI's protocol to a model of the worker: its JSON text, and its number at the front.
-    `kind` is `chat` or `text`. Where it asks for a stream, an event `chunk` tells each part of it."""
+    `kind` is `chat` or `text`. An event `hole_end` tells the end of each answer; where a stream is asked for,
+    events `chunk` tell its parts."""
 
     kind: str
     body: str
@@ -306,6 +309,14 @@ def _fields(value: object) -> object:
     if value is None or isinstance(value, str | int | float | Decimal):
         return value
     return str(value)
+
+
+def gone_of(data: Mapping[str, object]) -> list[bytes]:
+    """The names of blocks that have left a worker's memory. Raises Garbled."""
+    try:
+        return [bytes.fromhex(str(name)) for name in list_of(data, "gone")]
+    except ValueError:
+        raise Garbled("gone: no names of blocks") from None
 
 
 # -- events ------------------------------------------------------------------------------------------------

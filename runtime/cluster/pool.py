@@ -31,6 +31,7 @@ from sglc.runtime.cluster.messages import (
     call_line,
     event_of,
     failure_of,
+    gone_of,
     list_of,
     number_of,
     part_of,
@@ -340,8 +341,8 @@ class Pool:
             if call is not None:
                 self._tell(worker, call, event_of(message))
         elif "gone" in message:
-            for name in list_of(message, "gone"):
-                self._router.read.gone(worker.number, bytes.fromhex(str(name)))
+            for name in gone_of(message):
+                self._router.read.gone(worker.number, name)
         elif "figures" in message:
             told = part_of(message, "figures")
             worker.figures = {name: each for name, each in told.items() if isinstance(each, int)}

@@ -11,7 +11,7 @@ from sglc.externs.host import Host
 from sglc.externs.modules import Access
 from sglc.runtime.backends.filling.loaded import LoadedModels
 from sglc.runtime.backends.filling.remote_model import RemoteModel
-from sglc.runtime.cluster.messages import Asked, ModelRequest, Reply
+from sglc.runtime.cluster.messages import CHUNK, Asked, ModelRequest, Reply
 from sglc.runtime.cluster.setup import ProgramSetup, WorkerSetup
 from sglc.runtime.engine.base import Engine
 from sglc.runtime.engine.batching_engine import BatchingEngine
@@ -32,9 +32,6 @@ from sglc.runtime.session import Session
 from sglc.runtime.vm.state.trace import Event, Listener
 from sglc.types.model_use import MAIN
 from sglc.types.text.plain_json import dumps, parse_json
-
-CHUNK = "chunk"
-"""The event that tells a part of a stream of OpenAI's protocol: its text."""
 
 
 @dataclass(slots=True)
@@ -124,7 +121,7 @@ class WorkerPrograms:
         def tell(text: str) -> None:
             hear(Event(CHUNK, {"text": text}))
 
-        found = await self._chats.answer(kind, request.body, request.id, options, tell)
+        found = await self._chats.answer(kind, request.body, request.id, options, tell, hear)
         return Reply(found.text, {"output_tokens": found.tokens})
 
     @property

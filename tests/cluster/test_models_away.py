@@ -98,6 +98,11 @@ def tell(fleet: Fleet, text: str) -> None:
     link.told.put_nowait(event_line(number, Event("chunk", {"text": text})))
 
 
+def end(fleet: Fleet, tokens: int) -> None:
+    link, number = busy(fleet)
+    link.told.put_nowait(event_line(number, Event("hole_end", {"hole": "answer 0", "tokens": tokens})))
+
+
 def answer(fleet: Fleet, found: Reply | Exception) -> None:
     link, number = busy(fleet)
     link.answer = lambda _: found
@@ -120,6 +125,7 @@ def test_a_stream_that_nobody_was_sent_begins_anew_elsewhere() -> None:
         assert made.chunks(ended=False, problem=None) == ""  # what the dead one told is void
         tell(fleet, "one ")
         tell(fleet, "two")
+        end(fleet, 2)
         answer(fleet, Reply("", {"output_tokens": 2}))
         await going
         assert made.chunks(ended=True, problem=None) == "one two" and heard.tokens == 2
@@ -150,6 +156,22 @@ def test_a_stream_that_was_sent_ends_with_an_error_and_has_no_text_twice() -> No
     go(work)
 
 
+def test_what_fails_behind_the_last_chunk_is_not_told() -> None:
+    async def work(pool: Pool, fleet: Fleet) -> None:
+        made = completion(pool, stream=True)
+        going = begin(made, Heard())
+        await settled()
+        tell(fleet, "data: [DONE]\n\n")
+        await settled()
+        assert made.chunks(ended=False, problem=None) == "data: [DONE]\n\n"
+        answer(fleet, SglError("Failure", "late"))
+        with pytest.raises(SglError) as raised:
+            await going
+        assert made.chunks(ended=True, problem=made.problem(raised.value)) == ""
+
+    go(work)
+
+
 def test_a_whole_answer_is_repeated() -> None:
     async def work(pool: Pool, fleet: Fleet) -> None:
         made, heard = completion(pool), Heard()
@@ -157,6 +179,7 @@ def test_a_whole_answer_is_repeated() -> None:
         await settled()
         busy(fleet)[0].die()
         await settled()
+        end(fleet, 5)
         answer(fleet, Reply('{"a": 1}', {"output_tokens": 5}))
         await going
         assert made.whole() == '{"a": 1}' and heard.tokens == 5

@@ -12,12 +12,14 @@ from sglc.runtime.errors import SglError
 from sglc.runtime.serve.functions import Answer
 from sglc.runtime.serve.openai.asked import Asked
 from sglc.runtime.serve.openai.chat_models import Kind, Written
-from sglc.runtime.serve.openai.chunks import events_of
+from sglc.runtime.serve.openai.chunks import DONE, events_of
 from sglc.runtime.serve.openai.errors import error_text
 from sglc.runtime.serve.openai.forms import MOST_FORMS, TEXT, Form
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.serve.problems import Problem, of_error
-from sglc.runtime.vm.state.trace import Event, Listener
+from sglc.runtime.vm.state.trace import Listener
+
+_LAST = events_of([DONE])
 
 
 class ModelsAway(Protocol):
@@ -35,10 +37,12 @@ class ModelsAway(Protocol):
         asked: Asked,
         options: CallOptions,
         tell: Callable[[str], None],
+        hear: Listener,
         begun: Callable[[], None],
     ) -> Written:
         """Have a worker answer a request, whose JSON text is `body`. `tell` is told the chunks of a stream,
-        and `begun` each time that a worker begins it: that it begins anew, too. Raises what it raises."""
+        `hear` the ends of answers, and `begun` each time that a worker begins it: that it begins anew, too.
+        Raises what it raises."""
 
 
 class KnownForms:
@@ -91,7 +95,7 @@ class CompletionAway:
         self._admit = admit
         self._held: list[str] = []
         """What the client has not been sent."""
-        self._sent = self._torn = False
+        self._sent = self._torn = self._complete = False
         self._whole = ""
 
     # -- as a job: see `Job` ---------------------------------------------------------------------------
@@ -111,10 +115,9 @@ class CompletionAway:
         """Have it written."""
         with self._forms.noted(self._asked.form, self._admit):
             written = await self._models.answer(
-                self._kind, self._body, self.id, self._asked, options, self._tell, self._begin
+                self._kind, self._body, self.id, self._asked, options, self._tell, hear, self._begin
             )
         self._whole = written.text
-        hear(Event("hole_end", {"tokens": written.tokens}))
         return Answer()
 
     def _begin(self) -> None:
@@ -136,6 +139,9 @@ class CompletionAway:
         text = "".join(self._held)
         self._held.clear()
         self._sent = self._sent or bool(text)
+        self._complete = self._complete or text.endswith(_LAST)
+        if self._complete:
+            return text
         return text + events_of([error_text(problem)]) if ended and problem is not None else text
 
     def whole(self) -> str:

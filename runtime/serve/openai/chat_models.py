@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from sglc.runtime.engine.base import Engine
+from sglc.runtime.serve.functions import Answer
 from sglc.runtime.serve.openai.answering import ChatModel, Completion
 from sglc.runtime.serve.openai.asked import Asked, read_chat, read_completion
 from sglc.runtime.serve.openai.chunks import ToldHere
@@ -16,7 +17,7 @@ from sglc.runtime.serve.openai.pace import StreamPace
 from sglc.runtime.serve.openai.shapes import ChatShape, Shape, TextShape
 from sglc.runtime.serve.options import CallOptions
 from sglc.runtime.vm.state.run import Recorder
-from sglc.runtime.vm.state.trace import Event
+from sglc.runtime.vm.state.trace import Event, Listener
 from sglc.types.text.plain_json import parse_json
 from sglc.types.values import Value
 
@@ -67,10 +68,21 @@ class ChatModels:
         return None if model is None else Completion(model, asked, admit, self._recorder)
 
     async def answer(
-        self, kind: Kind, body: str, id: str, options: CallOptions, tell: Callable[[str], None]
+        self,
+        kind: Kind,
+        body: str,
+        id: str,
+        options: CallOptions,
+        tell: Callable[[str], None],
+        hear: Listener,
     ) -> Written:
         """Answer a request of another process, which has read it and knows its number. `tell` is told the
-        chunks of a stream. Raises Refusal, and SglError where it fails."""
+        chunks of a stream, `hear` the end of each answer. Raises Refusal, and SglError where it fails."""
+
+        def hear_ends(event: Event) -> None:
+            if event.kind == "hole_end":
+                hear(event)
+
         data = parse_json(body)
         assert isinstance(data, dict)
         asked = read_request(kind, data)
@@ -79,16 +91,20 @@ class ChatModels:
             raise no_model(asked.model, self.names)
         told = ToldHere(work, shape_of(kind, id, asked), usage=asked.usage, logprobs=asked.top is not None)
         if asked.stream:
-            await self._stream(work, told, options, tell)
+            await self._stream(work.answer({}, options, hear_ends), work, told, tell)
         else:
-            await work.answer({}, options, _unheard)
+            await work.answer({}, options, hear_ends)
         return Written("" if asked.stream else told.whole(), sum(each.tokens for each in work.choices))
 
     async def _stream(
-        self, work: Completion, told: ToldHere, options: CallOptions, tell: Callable[[str], None]
+        self,
+        answer: Coroutine[object, object, Answer],
+        work: Completion,
+        told: ToldHere,
+        tell: Callable[[str], None],
     ) -> None:
         """Tell chunks while an answer is written, beside the model's steps."""
-        writing = asyncio.ensure_future(work.answer({}, options, _unheard))
+        writing = asyncio.ensure_future(answer)
         writing.add_done_callback(lambda _: work.news.set())
         begun = False
         try:
@@ -106,7 +122,3 @@ class ChatModels:
             tell(told.chunks(ended=True, problem=None))
         finally:
             writing.cancel()
-
-
-def _unheard(event: Event) -> None:
-    """What happens is read from the answers themselves."""

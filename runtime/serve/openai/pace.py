@@ -13,7 +13,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 CHUNKS = 200
-"""Chunks a second of all streams of a process, …"""
+"""Chunks a second of all streams of a process, as soon as there are two, …"""
 LONGEST = 0.1
 """… where none of them waits longer than so many seconds: people see that as steady."""
 
@@ -36,8 +36,8 @@ class StreamPace:
 
     @property
     def interval(self) -> float:
-        """Seconds between two chunks of a stream."""
-        return min(LONGEST, self._streams / self._chunks)
+        """Seconds between two chunks of a stream; 0 for one that is alone."""
+        return min(LONGEST, max(0, self._streams - 1) / self._chunks)
 
 
 class Beat:

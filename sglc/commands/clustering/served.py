@@ -14,7 +14,7 @@ from sglc.commands.clustering.opening import beginnings_of, divided, open_pool, 
 from sglc.commands.clustering.options import ClusterOptions
 from sglc.commands.running.execution import Call
 from sglc.runtime.cluster.beginnings import Beginnings, RequestBeginnings
-from sglc.runtime.cluster.messages import Asked, ModelRequest, Reply
+from sglc.runtime.cluster.messages import CHUNK, Asked, ModelRequest, Reply
 from sglc.runtime.cluster.pool import Pool
 from sglc.runtime.cluster.router import NOTHING, Beginning
 from sglc.runtime.cluster.setup import ProgramSetup, WorkerSetup
@@ -102,6 +102,7 @@ class PoolModels:
         asked: AskedModel,
         options: CallOptions,
         tell: Callable[[str], None],
+        hear: Listener,
         begun: Callable[[], None],
     ) -> Written:
         """See `ModelsAway`."""
@@ -109,10 +110,13 @@ class PoolModels:
         beginning = NOTHING if known is None else await known.of(asked)
         request = ModelRequest(kind, body, id, options.timeout, options.priority, options.tenant)
 
-        def hear(event: Event) -> None:
-            tell(str(event.data["text"]))
+        def heard(event: Event) -> None:
+            if event.kind == CHUNK:
+                tell(str(event.data["text"]))
+            else:
+                hear(event)
 
-        answered = self.pool.call(request, hear, beginning, lambda place: begun())
+        answered = self.pool.call(request, heard, beginning, lambda place: begun())
         reply = await _in_time(answered, options.timeout)
         return Written(reply.value, reply.written)
 
