@@ -117,9 +117,10 @@ def long_rules() -> str:
 class Ours:
     """The batching engine, with a session over `PROGRAM`."""
 
-    def __init__(self, model: str, kind: str, threads: int) -> None:
+    def __init__(self, model: str, kind: str, threads: int, memory: int | None = None) -> None:
         from sglc.runtime.executor.choose import load_executor
 
+        self._memory = memory
         self.executor = load_executor(model, kind=kind, threads=threads)
         self.loop = asyncio.new_event_loop()
         self.fresh()
@@ -131,7 +132,7 @@ class Ours:
         from sglc.runtime.session import Session
         from sglc.source import Source
 
-        self.engine = open_engine(self.executor)
+        self.engine = open_engine(self.executor, memory=self._memory)
         compiled = compile_source(Source("harbour.sgl", PROGRAM))
         assert compiled.program is not None, compiled.diagnostics
         self.session = Session(compiled.program, self.engine)

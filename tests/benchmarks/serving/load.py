@@ -1,7 +1,7 @@
 """Servers under load: JSON objects in OpenAI's protocol beside peers, and what HTTP adds to the engine.
 
     python -P tests/benchmarks/serving/load.py [--parts chat,overhead,overload,leaving,tenants]
-        [--model smollm2] [--threads 2] [--workers N] [--kv-memory SIZE]
+        [--model smollm2] [--threads 2] [--workers N] [--kv-memory SIZE] [--warm 1]
         [--clients 1,8,32,128] [--seconds 20]
         [--peer NAME[@PID]=URL#MODEL …] [--peer-command 'NAME=URL#MODEL=COMMAND …' …] [--markdown PAGE]
 
@@ -11,8 +11,9 @@ llama-server where `llama_cpp.py` finds it. What `--peer` names runs already, be
 Every answer is checked against its schema. So many clients ask one after the other, each as soon as it has
 its answer; requests that are going on when the time is over are waited for and counted.
 
-With `--workers` the threads are divided among workers of `sglc serve`. `--kv-memory` is that of each engine:
-a small pool is soon in memory as a whole, as that of a server that has run for a while. The parts:
+With `--workers` the threads are divided among workers of `sglc serve`. `--kv-memory` is that of each engine,
+and `--warm` the seconds of the same load before what is measured: behind it memory that is small enough is in
+place as a whole, as that of a server that has run for a while. The parts:
 
 - `chat`: an object of six fields, streamed, at temperature 0.8: requests a second, p50, p99, first text.
 - `overhead`: the same work as a function of a program, over HTTP and in this process on its engine.
@@ -47,6 +48,7 @@ from engine.engine_server import RULES, SCHEMA, Ours, note
 from report import surroundings, write_page
 from serving.http_client import Answer, Client, content_of
 from serving.served import Served, ours, peers
+from sglc.commands.shared.sizes import size
 
 CHAT = "/v1/chat/completions"
 JUDGE = jsonschema.Draft202012Validator(SCHEMA)
@@ -205,6 +207,8 @@ def chat_part(options: argparse.Namespace) -> str:
     for make in (lambda: ours(options), *peers(options)):
         with make() as served:
             asyncio.run(load(chat(served), 2, 1.0, legal_chat))  # compiles the schema, reads the model
+            if options.warm > 1:
+                asyncio.run(load(chat(served), max(options.clients), options.warm, legal_chat))
             for clients in options.clients:
                 found = measured(served, chat(served), clients, options.seconds, legal_chat)
                 lines.append(found.row(served.name, clients))
@@ -218,16 +222,19 @@ def overhead_part(options: argparse.Namespace) -> str:
         "| clients | in process, answers/s | over HTTP, answers/s | HTTP takes | first text ms |",
         "|--:|--:|--:|--:|--:|",
     ]
-    engine = Ours(options.model, "auto", options.threads)
+    memory = size(options.kv_memory) if options.kv_memory else None
+    engine = Ours(options.model, "auto", options.threads, memory)
     for clients in [each for each in options.clients if each > 1]:
         rates: dict[str, list[float]] = {"in": [], "http": []}
         for _ in range(options.rounds):
             engine.fresh()
             engine.run(_call_in_process(engine, 2, 1.0))
+            engine.run(_call_in_process(engine, clients, options.warm))
             count, seconds = engine.run(_call_in_process(engine, clients, options.seconds))
             rates["in"].append(count / seconds)
             with ours(options) as served:
                 asyncio.run(load(function(served), 2, 1.0, legal_value))
+                asyncio.run(load(function(served), clients, options.warm, legal_value))
                 found = measured(served, function(served), clients, options.seconds, legal_value)
                 assert found.legal == len(found.answers), found.answers[-1]
                 rates["http"].append(found.rate)
@@ -362,6 +369,7 @@ def main() -> None:
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, help="processes of sglc that share the threads")
+    parser.add_argument("--warm", type=float, default=1.0, help="seconds of load before what is measured")
     parser.add_argument("--kv-memory", help="of each engine of sglc")
     parser.add_argument("--clients", default="1,8,32,128")
     parser.add_argument("--seconds", type=float, default=20.0)
