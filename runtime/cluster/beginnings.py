@@ -7,7 +7,8 @@ read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from sglc.bytecode.code import Program
 from sglc.runtime.cluster.router import NOTHING, Beginning
@@ -18,7 +19,7 @@ from sglc.runtime.errors import ArgumentError, SglError
 from sglc.runtime.kv.names import names_of
 from sglc.runtime.mask.core.errors import ConstraintError
 from sglc.runtime.preview import preview
-from sglc.runtime.serve.openai.asked import Asked
+from sglc.runtime.serve.openai.asked import Asked, Message
 from sglc.runtime.serve.openai.dialogue import notation_for, write
 from sglc.runtime.serve.openai.forms import Forms
 from sglc.runtime.serve.problems import Refusal
@@ -28,6 +29,8 @@ from sglc.runtime.vm.preview.pieces import pieces_of, tokens_of
 STEPS = 100_000
 """Instructions after which a call is not followed any further: most write their first request within some
 hundred."""
+LONGEST_READ = 100_000
+"""Characters of a conversation that are read for its beginning: the front does nothing else meanwhile."""
 SHORTEST_WORTH = 32
 """Tokens of which it is not worth while to know who has read them."""
 
@@ -66,16 +69,29 @@ class RequestBeginnings:
         self._forms = Forms(Constraints(), tokenizer.chat)
 
     async def of(self, asked: Asked) -> Beginning:
-        """The beginning of a request, of several conversations that of the first; of one that a worker is
-        going to refuse nothing is known."""
+        """The beginning of a request as far as it is read, of several conversations that of the first; of one
+        that a worker is going to refuse nothing is known."""
         conversation = Conversation(encoder=self._encoder, chat=self._chat)
-        messages = asked.conversations[0]
+        messages = tuple(_first(asked.conversations[0]))
         try:
             notation = await notation_for(asked, self._forms)
             await write(conversation, messages, asked, notation)
+            tokens = conversation.tokens()
         except (Refusal, SglError, ConstraintError):
             return NOTHING
-        return _beginning(conversation.tokens())
+        return _beginning(tokens)
+
+
+def _first(messages: Iterable[Message]) -> Iterator[Message]:
+    """The first messages of a conversation, the last of them cut where there is more than is read."""
+    room = LONGEST_READ
+    for message in messages:
+        size = len(message.text) + len(message.tokens)
+        if size > room:
+            yield replace(message, text=message.text[:room], tokens=message.tokens[:room])
+            return
+        yield message
+        room -= size
 
 
 def _beginning(tokens: Sequence[int]) -> Beginning:

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from clustering.fake_workers import FakeLink, Fleet
 from sglc.commands.clustering.served import PoolModels
+from sglc.runtime.cluster import beginnings
 from sglc.runtime.cluster import pool as pools
+from sglc.runtime.cluster.beginnings import RequestBeginnings
 from sglc.runtime.cluster.messages import (
     Garbled,
     ModelRequest,
@@ -31,8 +33,10 @@ from sglc.runtime.cluster.messages import (
     written,
 )
 from sglc.runtime.cluster.pool import TRIES, Pool
+from sglc.runtime.cluster.router import Beginning
 from sglc.runtime.cluster.scaling import Sizes
 from sglc.runtime.errors import SglError
+from sglc.runtime.model.load import load_tokenizer
 from sglc.runtime.serve.openai.asked import read_chat
 from sglc.runtime.serve.openai.away import CompletionAway, KnownForms
 from sglc.runtime.serve.openai.errors import wrong
@@ -362,3 +366,18 @@ def test_a_worker_needs_no_package_of_servers() -> None:
     )
     found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == ""
+
+
+@pytest.mark.model
+def test_a_long_conversation_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = RequestBeginnings(load_tokenizer("smollm2"))
+    texts = ["A word or two. " * 20, "and more " * 40, "at last"]
+
+    def of(*roles: str) -> Beginning:
+        messages = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=False)]
+        return asyncio.run(known.of(read_chat({"model": "m", "messages": messages})))
+
+    whole = of("system", "user", "assistant")
+    monkeypatch.setattr(beginnings, "LONGEST_READ", 450)
+    cut = of("system", "user", "assistant")
+    assert 5 < len(cut.names) < len(whole.names) and cut.names[:-1] == whole.names[: len(cut.names) - 1]
