@@ -150,6 +150,15 @@ def test_workers_outlive_a_signal_to_end_that_is_sent_to_all_processes(served: S
     assert served.workers == workers
 
 
-def test_what_cannot_be_served_by_workers_is_told(cli: Cli) -> None:
-    code, _, err = cli("serve", "--model", "openai:gpt-5", "--port", "0", "--workers", "2")
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")])
+def test_a_model_elsewhere_is_not_served_alone(cli: Cli, workers: tuple[str, ...]) -> None:
+    code, _, err = cli("serve", "--model", "openai:gpt-5", "--port", "0", *workers)
+    assert code == 1 and "E0828" in err and "openai:gpt-5 cannot be served without a program" in err
+
+
+def test_what_cannot_be_served_by_workers_is_told(cli: Cli, tmp_path: Path) -> None:
+    program = write(tmp_path / "p.sgl", PROGRAM)
+    code, _, err = cli("serve", str(program), "--model", "openai:gpt-5", "--port", "0", "--workers", "2")
     assert code == 1 and "E0840" in err and "workers cannot ask openai:gpt-5" in err
+    code, _, err = cli("serve", "--model", str(tmp_path / "none"), "--port", "0", "--workers", "2")
+    assert code == 1 and "E0807" in err

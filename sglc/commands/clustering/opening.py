@@ -44,7 +44,7 @@ def chain_of(model: str, known: Sequence[ModelSettings]) -> tuple[str, ...]:
             "E0840",
             f"workers cannot ask {away}",
             reason="it is a model elsewhere; each worker would have limits, budgets and keys of its own",
-            hint="leave --workers out: --concurrency says how many rows go on at a time",
+            hint="leave --workers out: one process has many calls of it under way",
         )
     return tuple(link.name for link in links)
 

@@ -24,6 +24,7 @@ from sglc.commands.shared.programs import load_program
 from sglc.externs.modules import access_for
 from sglc.project.file import FILE, Project
 from sglc.runtime.backends.filling.loaded import LoadedModels
+from sglc.runtime.backends.filling.opening import links_of
 from sglc.runtime.backends.filling.remote_model import RemoteModel
 from sglc.runtime.cluster.pool import Pool
 from sglc.runtime.engine.base import Engine
@@ -301,17 +302,18 @@ def _load_alone(
         )
     name = models.own or project.models.get(MAIN) or DEFAULT_MODEL
     known = tuple(project.settings.values())
-    if workers is not None:
-        workers.alone, workers.engine = chain_of(name, known), engine_of(project, engine)
-        return workers.alone[0]
-    load_models(invocation, {MAIN: name}, known, engine_of(project, engine), None, found, made=made)
-    if found.engine is None:
+    if links_of(name, known)[0].elsewhere:
         raise ArgumentError(
             "E0828",
             f"{name} cannot be served without a program",
             reason="it is a model elsewhere, which answers its clients itself",
             hint="name a model of this machine, or give the file of a program",
         )
+    if workers is not None:
+        workers.alone, workers.engine = chain_of(name, known), engine_of(project, engine)
+        return workers.alone[0]
+    load_models(invocation, {MAIN: name}, known, engine_of(project, engine), None, found, made=made)
+    assert found.engine is not None
     return found.engine.model.name
 
 
