@@ -1,6 +1,6 @@
 """A server under steady load for long, with clients that behave badly: nothing is lost, memory stays.
 
-    python -P tests/benchmarks/serving/soak.py [--minutes 30] [--model smollm2] [--threads 2]
+    python -P tests/benchmarks/serving/soak.py [--minutes 30] [--model smollm2] [--threads 2] [--workers N]
         [--markdown PAGE]
 
 The best rate is measured first; then calls arrive at 80 % of it, at random moments (Poisson). Of every
@@ -155,7 +155,8 @@ def main() -> None:
         "--ahead", type=int, default=10, help="how far before the server the clients go; nice"
     )
     parser.add_argument("--markdown")
-    parser.set_defaults(workers=None, kv_memory=None)
+    parser.add_argument("--workers", type=int, help="processes of sglc that share the threads")
+    parser.set_defaults(kv_memory=None)
     options = parser.parse_args()
     about = surroundings()
     with ours(options, "--running", "32", "--waiting", "64", "--kv-memory", KV_MEMORY, keys=2) as served:
