@@ -44,7 +44,8 @@ class WorkerPrograms:
     engines: dict[str, Engine] = field(default_factory=dict)
     """By the names of their models."""
     collector: Collector = field(default_factory=Collector)
-    _asked: ChatModels | None = None
+    _chat_models: ChatModels | None = None
+    """What answers OpenAI's protocol; made for the first request."""
 
     @classmethod
     def open(cls, setup: WorkerSetup) -> WorkerPrograms:
@@ -134,9 +135,9 @@ class WorkerPrograms:
 
     @property
     def _chats(self) -> ChatModels:
-        if self._asked is None:
-            self._asked = ChatModels(self.engines.values(), self.collector)
-        return self._asked
+        if self._chat_models is None:
+            self._chat_models = ChatModels(self.engines.values(), self.collector)
+        return self._chat_models
 
     def figures(self) -> dict[str, object]:
         """What it has done so far, in few numbers."""

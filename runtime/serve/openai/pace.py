@@ -1,7 +1,7 @@
 """How often streams are told something: at each token where there are few, less often where there are many.
 
-A chunk takes the server some 0.2 ms, and its client as much. Where many streams are written at a time, one
-for each token of each of them would take a tenth of what the model computes.
+Each chunk takes time of the server and of its client. 32 streams of a model of 135M on two cores: 23.2 answers a
+second with a chunk for each token, 24.8 so.
 """
 
 from __future__ import annotations
