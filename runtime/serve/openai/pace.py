@@ -1,7 +1,7 @@
 """How often streams are told something: at each token where there are few, less often where there are many.
 
-Each chunk takes time of the server and of its client. 32 streams of a model of 135M on two cores: 23.2 answers a
-second with a chunk for each token, 24.8 so.
+Each chunk takes time of the server and of its client. 32 streams of a model of 135M on two cores: 23.2
+answers a second with a chunk for each token, 24.8 so.
 """
 
 from __future__ import annotations
